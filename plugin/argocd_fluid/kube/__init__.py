@@ -1,0 +1,1 @@
+"""The edge to the API server and the kubelets: client, list and watch, patches, wire types."""

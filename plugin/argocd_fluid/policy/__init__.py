@@ -1,0 +1,1 @@
+"""Pure: the policy of a workload, from `fluid.yaml`, plugin parameters and annotations."""

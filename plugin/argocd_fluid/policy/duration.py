@@ -1,0 +1,34 @@
+"""Durations as Go writes them: `15s`, `10m`, `1h30m`, `1.5s`, `0`. Seconds inside."""
+
+import re
+from typing import Final
+
+from argocd_fluid.errors import PolicyError
+
+_UNITS: Final = {
+    "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0,
+}  # fmt: skip
+_PART: Final = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?P<unit>ns|[uµμ]s|ms|s|m|h)")
+_DURATION: Final = re.compile(
+    rf"(?:{_PART.pattern.replace('?P<number>', '?:').replace('?P<unit>', '?:')})+"
+)  # noqa: E501
+
+
+def parse_duration(text: object) -> float:
+    """Parse a duration that is not negative; raises PolicyError."""
+    if text in ("0", 0) and not isinstance(text, bool):
+        return 0.0
+    if not isinstance(text, str) or not _DURATION.fullmatch(text):
+        raise PolicyError(f"{text!r} is no duration", hint="write it like 15s, 10m, 1h30m")
+    return sum(float(part["number"]) * _UNITS[part["unit"]] for part in _PART.finditer(text))
+
+
+def format_duration(seconds: float) -> str:
+    """Write seconds as `parse_duration` reads them: `10m`, `1h30m`, `1.5s`."""
+    whole = round(seconds)
+    if whole != seconds:
+        return f"{seconds:f}".rstrip("0").rstrip(".") + "s"
+    hours, rest = divmod(whole, 3600)
+    minutes, rest = divmod(rest, 60)
+    parts = ((hours, "h"), (minutes, "m"), (rest, "s"))
+    return "".join(f"{number}{unit}" for number, unit in parts if number) or "0s"

@@ -1,0 +1,3 @@
+module argocd-fluid.io/bench/load
+
+go 1.26

@@ -1,0 +1,183 @@
+"""Processes of the bench: each in a session of its own, with a log, a pid file and an end.
+
+A pid file holds the pid and the kernel's start time, so that a leftover of a killed run is found
+and a pid that was given to somebody else since is left alone.
+"""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+_TAIL_LINES = 40
+_POLL_S = 0.05
+
+
+class DidNotStart(Exception):
+    """A component died or was not ready in time; the text ends with its log's last lines."""
+
+
+def free_port() -> int:
+    """A port of 127.0.0.1 that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """One running component."""
+
+    name: str
+    popen: subprocess.Popen[bytes]
+    log: Path
+
+    @property
+    def pid(self) -> int:
+        return self.popen.pid
+
+    def is_alive(self) -> bool:
+        return self.popen.poll() is None
+
+    def tail(self, lines: int = _TAIL_LINES) -> str:
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
+
+
+class Supervisor:
+    """Starts and ends the processes of one bench folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._logs = folder / "logs"
+        self._pids = folder / "run"
+        self._logs.mkdir(parents=True, exist_ok=True)
+        self._pids.mkdir(parents=True, exist_ok=True)
+        self._running: dict[str, Process] = {}
+        end_leftovers(folder)
+
+    @property
+    def logs(self) -> Path:
+        return self._logs
+
+    def start(
+        self,
+        name: str,
+        argv: list[str],
+        *,
+        ready: Callable[[], bool],
+        env: Mapping[str, str] | None = None,
+        timeout_s: float = 30,
+        cwd: Path | None = None,
+        netns: str | None = None,
+    ) -> Process:
+        """Start a component and return when `ready` says so; else end it and raise its log."""
+        if netns:
+            argv = ["nsenter", f"--net=/run/netns/{netns}", "--", *argv]
+        process = self._spawn(name, argv, env=env, cwd=cwd)
+        deadline = time.monotonic() + timeout_s
+        while not self._is_ready(process, ready):
+            problem = ""
+            if not process.is_alive():
+                problem = f"{name} exited with {process.popen.returncode}"
+            elif time.monotonic() > deadline:
+                problem = f"{name} was not ready within {timeout_s:.0f} s"
+            if problem:
+                self.stop(name)
+                raise DidNotStart(f"{problem}:\n{process.tail()}")
+            time.sleep(_POLL_S)
+        return process
+
+    def stop(self, name: str, sig: signal.Signals = signal.SIGTERM) -> None:
+        """End one component and its children; nothing happens if it does not run."""
+        process = self._running.pop(name, None)
+        if process is None:
+            return
+        _end(process.popen, sig)
+        (self._pids / f"{name}.pid").unlink(missing_ok=True)
+
+    def kill(self, name: str) -> None:
+        """End one component with SIGKILL, as a crash would."""
+        self.stop(name, signal.SIGKILL)
+
+    def stop_all(self) -> None:
+        """End everything, the youngest first."""
+        for name in reversed(list(self._running)):
+            self.stop(name)
+
+    def running(self) -> tuple[Process, ...]:
+        return tuple(self._running.values())
+
+    def _spawn(
+        self, name: str, argv: list[str], *, env: Mapping[str, str] | None, cwd: Path | None
+    ) -> Process:
+        if name in self._running:
+            raise RuntimeError(f"{name} runs already")
+        log = self._logs / f"{name}.log"
+        with log.open("ab") as output:
+            popen = subprocess.Popen(
+                argv,
+                env={**os.environ, **env} if env else None,
+                cwd=cwd,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        process = Process(name, popen, log)
+        self._running[name] = process
+        (self._pids / f"{name}.pid").write_text(f"{popen.pid} {_start_time(popen.pid)}")
+        return process
+
+    @staticmethod
+    def _is_ready(process: Process, ready: Callable[[], bool]) -> bool:
+        # A component that is not up yet refuses connections; what else is wrong shows at the end.
+        with contextlib.suppress(OSError):
+            return process.is_alive() and ready()
+        return False
+
+
+def leftovers(folder: Path) -> dict[str, int]:
+    """Name and pid of processes that a run left behind."""
+    found = {}
+    for file in sorted((folder / "run").glob("*.pid")):
+        pid, _, started = file.read_text().partition(" ")
+        if pid.isdigit() and started and _start_time(int(pid)) == started:
+            found[file.stem] = int(pid)
+    return found
+
+
+def end_leftovers(folder: Path) -> None:
+    """End the process groups that an earlier run left behind."""
+    for pid in leftovers(folder).values():
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)
+        while _start_time(pid):
+            time.sleep(_POLL_S)
+    for file in (folder / "run").glob("*.pid"):
+        file.unlink()
+
+
+def _end(popen: subprocess.Popen[bytes], sig: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(popen.pid, sig)
+    try:
+        popen.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        pass
+    # Children that outlived their leader are ended too.
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(popen.pid, signal.SIGKILL)
+    popen.wait()
+
+
+def _start_time(pid: int) -> str:
+    """Clock ticks since boot at which a process started; empty if there is none (or a zombie)."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return ""
+    return "" if fields[0] == "Z" else fields[19]
