@@ -21,6 +21,8 @@ FLUID_RESTART: Final = "jobset.kubernetes.io/fluid-restart"
 """Opt in with "true": live resizes and in-place restarts."""
 POLICY: Final = f"{GROUP}/policy"
 """Inline YAML of the policy of this workload; wins over `fluid.yaml`."""
+HEALTH_RUNNING: Final = f"{GROUP}/health-running"
+"""On a JobSet: "Progressing" makes Argo CD's later sync waves wait for its end (health.lua)."""
 
 # Writer: people, and the plugin where `fluid.yaml` enrols a workload.
 ENABLED: Final = f"{GROUP}/enabled"

@@ -148,17 +148,29 @@ def _recreated(run, labels=None):
         for key in [key for key, value in metadata["labels"].items() if value is None]:
             del metadata["labels"][key]
         answer = run.api.request("POST", path, body=fresh, dryRun="All")
-        rank = (
-            pod["metadata"]["labels"]["jobset.sigs.k8s.io/job-index"],
-            pod["metadata"]["labels"]["batch.kubernetes.io/job-completion-index"],
-        )
-        answers[rank] = answer
+        answers[_rank(pod)] = answer
     return answers
+
+
+def _rank(pod):
+    labels = pod["metadata"]["labels"]
+    return (
+        labels["jobset.sigs.k8s.io/job-index"],
+        labels["batch.kubernetes.io/job-completion-index"],
+    )
 
 
 def _trainer(resources):
     """Give the sizes, with the resource of the template that is not ours."""
     return resources | {"requests": resources["requests"] | {"ephemeral-storage": "1Gi"}}
+
+
+SIZES = {
+    ("0", "0"): _trainer(BIG),
+    ("0", "1"): _trainer(BIG),
+    ("1", "0"): _trainer(HUGE),
+    ("1", "1"): _trainer(BIG),
+}
 
 
 @pytest.mark.parametrize("labels", [{}, {SHARD: None}], ids=["sharded", "unsharded"])
@@ -170,12 +182,7 @@ def test_a_new_pod_gets_the_size_of_its_rank_else_of_its_role(run, labels):
         "pods of the recorded size",
         lambda: found if _is_sized(found := _recreated(run, labels)) else None,
     )
-    assert {rank: _sizes(pod["spec"])["trainer"] for rank, pod in sized.items()} == {
-        ("0", "0"): _trainer(BIG),
-        ("0", "1"): _trainer(BIG),
-        ("1", "0"): _trainer(HUGE),
-        ("1", "1"): _trainer(BIG),
-    }
+    assert {rank: _sizes(pod["spec"])["trainer"] for rank, pod in sized.items()} == SIZES
     for pod in sized.values():
         assert _sizes(pod["spec"])["cache"] == {"requests": {"cpu": "33m", "memory": "16Mi"}}
 
@@ -185,21 +192,17 @@ def _is_sized(pods):
     return any(_sizes(pod["spec"])["trainer"] == _trainer(BIG) for pod in pods.values())
 
 
-def test_a_job_s_own_pod_gets_the_size_on_record(run):
+def test_a_run_that_is_suspended_and_resumed_keeps_its_sizes(run):
     run.apply()
-    pods = run.wait_for_pods()
+    run.wait_for_pods()
     _record(run, ROLES)
     run.api.wait_for("the record in force", lambda: _is_sized(_recreated(run)))
-    for pod in pods:
-        run.api.delete({"apiVersion": "v1", "kind": "Pod"} | pod, grace_s=0)
-    old = {pod["metadata"]["uid"] for pod in pods}
-    # A Job waits ten seconds before it replaces a failed pod.
-    new = run.api.wait_for(
-        "new pods",
-        lambda: [pod for pod in run.pods() if pod["metadata"]["uid"] not in old][3:],
-        timeout_s=60,
-    )
-    assert _sizes(new[0]["spec"])["trainer"] in (_trainer(BIG), _trainer(HUGE))
+    for suspend, count in ((True, 0), (False, 4)):
+        run.git["spec"]["suspend"] = suspend
+        run.apply()
+        run.api.wait_for(f"{count} pods", lambda count=count: len(run.pods()) == count)
+    sizes = {_rank(pod): _sizes(pod["spec"])["trainer"] for pod in run.pods()}
+    assert sizes == SIZES
 
 
 def test_the_record_of_an_earlier_run_of_the_same_name_is_not_used(run):

@@ -19,7 +19,7 @@ from typing import Any
 import requests
 import yaml
 
-from tests.bench import build
+from tests.bench import build, crds
 from tests.bench.applications import NAMESPACE, Application
 from tests.bench.argocd_objects import USER, minimum_objects
 from tests.bench.build import Unavailable
@@ -154,11 +154,7 @@ class ArgoCD:
         stub.chmod(0o700)
 
     def _apply_objects(self) -> None:
-        crds = build.crds("argocd")
-        for name in CRDS:
-            self._apply((crds / name).read_text())
-        names = ["crd/applications.argoproj.io", "crd/appprojects.argoproj.io"]
-        self._control_plane.kubectl("wait", "--for=condition=Established", *names)
+        crds.install(self._control_plane.client(), (build.crds("argocd") / name for name in CRDS))
         self._apply(json.dumps({"apiVersion": "v1", "kind": "List", "items": minimum_objects()}))
         self._apply(self.config("argocd-cm", "--namespace", NAMESPACE))
 

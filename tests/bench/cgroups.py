@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.bench.build import Unavailable
+
 PREFIX = "fluid-bench-"
 
 _V2_CONTROLLERS = ("cpu", "cpuset", "memory", "pids", "io")
@@ -169,7 +171,11 @@ def _delegate(folder: Path) -> None:
     """Let children of a v2 cgroup have the controllers that the kubelet asks for."""
     available = set((folder / "cgroup.controllers").read_text().split())
     wanted = [f"+{name}" for name in _V2_CONTROLLERS if name in available]
-    (folder / "cgroup.subtree_control").write_text(" ".join(wanted))
+    try:
+        (folder / "cgroup.subtree_control").write_text(" ".join(wanted))
+    except OSError as refused:
+        # The root of a container's cgroup namespace holds processes and can't delegate (EBUSY).
+        raise Unavailable(f"{folder} can't give controllers to a child: {refused}") from refused
 
 
 def _rmdir(folder: Path, deadline: float) -> None:

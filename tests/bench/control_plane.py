@@ -4,9 +4,7 @@ Own certificates, Node and RBAC authorization, no anonymous access. Flags were m
 Kubernetes 1.37; `--unsafe-no-fsync` because nothing here outlives the run.
 """
 
-import ssl
 import subprocess
-import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +12,7 @@ from tests.bench import build, kubeconfig
 from tests.bench.api import Api, ApiFailure
 from tests.bench.pki import Authority
 from tests.bench.processes import Supervisor, free_port
+from tests.bench.readiness import answers
 
 # Where pods of real nodes reach the API server: the host's end of each node's link.
 _NODE_LINKS = tuple(f"10.88.{index}.1" for index in range(4))
@@ -59,7 +58,13 @@ class ControlPlane:
     def kubectl(self, *arguments: str, input: str | None = None) -> str:  # noqa: A002 (subprocess's name)
         """Run the real kubectl as administrator; its error output becomes the exception's text."""
         done = subprocess.run(
-            [self._binaries / "kubectl", "--kubeconfig", self.admin_kubeconfig, *arguments],
+            [
+                self._binaries / "kubectl",
+                f"--kubeconfig={self.admin_kubeconfig}",
+                # What it knows by heart of an earlier API server on the same port is wrong.
+                f"--cache-dir={self.folder / 'kubectl'}",
+                *arguments,
+            ],
             input=input,
             capture_output=True,
             text=True,
@@ -116,7 +121,7 @@ class ControlPlane:
                 f"--initial-cluster=bench={peer}",
                 "--log-level=warn",
             ],
-            ready=lambda: _is_healthy(f"{client}/health"),
+            ready=lambda: answers(f"{client}/health"),
         )
         return client
 
@@ -206,7 +211,7 @@ class ControlPlane:
                 *flags,
             ],
             # Its serving certificate is of its own making.
-            ready=lambda: _is_healthy(f"https://127.0.0.1:{port}/healthz"),
+            ready=lambda: answers(f"https://127.0.0.1:{port}/healthz"),
         )
 
     def _is_ready(self) -> bool:
@@ -214,15 +219,3 @@ class ControlPlane:
             return self.client().request("GET", "/readyz") == "ok"
         except ApiFailure:
             return False
-
-
-def _is_healthy(url: str) -> bool:
-    """Ask a component on loopback; whatever certificate it made for itself will do."""
-    context = ssl.create_default_context()
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
-    opener = urllib.request.build_opener(
-        urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context)
-    )
-    with opener.open(url, timeout=2) as answer:
-        return answer.status == 200

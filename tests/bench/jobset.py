@@ -5,12 +5,10 @@ import json
 import shutil
 from typing import Any
 
-import requests
-import yaml
-
-from tests.bench import build
+from tests.bench import build, crds
 from tests.bench.control_plane import ControlPlane
 from tests.bench.processes import free_port
+from tests.bench.readiness import answers
 
 _CRD = "jobset.x-k8s.io_jobsets.yaml"
 _PODS_OF_JOBSETS = {
@@ -32,16 +30,7 @@ class JobSet:
         """Return when the controller is ready and admission asks its webhooks."""
         binaries = build.ensure("jobset")
         api = self._control_plane.client()
-        crd = yaml.load((build.crds("jobset") / _CRD).read_text(), Loader=yaml.CSafeLoader)
-        api.apply(crd)
-        api.wait_for(
-            "the JobSet CRD",
-            lambda: is_established(
-                api.get(
-                    "apiextensions.k8s.io/v1", "CustomResourceDefinition", crd["metadata"]["name"]
-                )
-            ),
-        )
+        crds.install(api, [build.crds("jobset") / _CRD])
         config = self._write_files()
         self._control_plane.supervisor.start(
             "jobset",
@@ -51,7 +40,7 @@ class JobSet:
                 f"--kubeconfig={self._control_plane.kubeconfig('jobset', 'system:masters')}",
                 "--zap-log-level=info",
             ],
-            ready=lambda: _answers(f"http://127.0.0.1:{self._health_port}/readyz"),
+            ready=lambda: answers(f"http://127.0.0.1:{self._health_port}/readyz"),
         )
         for configuration in self._webhooks():
             api.apply(configuration)
@@ -137,16 +126,3 @@ class JobSet:
             ],
         }
         return hook | ({"objectSelector": _PODS_OF_JOBSETS} if is_pod else {})
-
-
-def is_established(crd: dict[str, Any]) -> bool:
-    """The API server serves the kind."""
-    conditions = crd.get("status", {}).get("conditions") or []
-    return any(one["type"] == "Established" and one["status"] == "True" for one in conditions)
-
-
-def _answers(url: str) -> bool:
-    session = requests.Session()
-    session.trust_env = False
-    with session:
-        return session.get(url, timeout=2).ok

@@ -62,7 +62,7 @@ class Kubelet:
                 "kubeReserved": dict(kube_reserved),
                 "resolvConf": "",
                 "registerWithTaints": [TAINT],
-                "nodeStatusUpdateFrequency": "5s",
+                "nodeStatusUpdateFrequency": "2s",
                 "syncFrequency": "10s",
             }
         )

@@ -3,13 +3,15 @@
 What they mount (root file systems, service account tokens, volumes) is seen only there and is gone
 with the last process, so deleting the node's folder can never reach into a volume of the host.
 Some of their paths can't be configured (/run/containerd, /var/lib/kubelet/device-plugins,
-/var/log/containers): empty file systems hide the machine's own ones.
+/var/log/containers): what they write below these folders stays inside as well.
 """
 
 import subprocess
 from pathlib import Path
 
-_PRIVATE_FOLDERS = ("/run", "/var/lib", "/var/log")
+from tests.bench.build import Unavailable
+
+_KEPT_APART = ("/run", "/var/lib", "/var/log")
 
 
 class MountNamespace:
@@ -20,28 +22,39 @@ class MountNamespace:
         self._file = folder / "mnt"
 
     def create(self) -> None:
-        self._folder.mkdir(parents=True)
+        if any(self._folder.is_relative_to(path) for path in _KEPT_APART):
+            raise Unavailable(f"{self._folder} lies in one of {_KEPT_APART}: set TMPDIR elsewhere")
+        upper = self._folder / "upper"
+        upper.mkdir(parents=True)
         # The kernel binds a mount namespace only below a mount that is not shared.
-        self._mount("--bind", str(self._folder), str(self._folder))
-        self._mount("--make-private", str(self._folder))
+        _run("mount", "--bind", str(self._folder), str(self._folder))
+        _run("mount", "--make-private", str(self._folder))
         self._file.touch()
-        script = " && ".join(f"mount -t tmpfs fluid-bench {path}" for path in _PRIVATE_FOLDERS)
-        subprocess.run(
-            ["unshare", f"--mount={self._file}", "--propagation", "private", "sh", "-c", script],
-            check=True,
-            capture_output=True,
-        )
+        script = [f"mount -t tmpfs fluid-bench {upper}"]
+        script += [_overlay(path, upper / path.replace("/", "")) for path in _KEPT_APART]
+        isolated = ["unshare", f"--mount={self._file}", "--propagation", "private"]
+        _run(*isolated, "sh", "-ec", "\n".join(script))
 
     def remove(self) -> None:
         """Let go of the namespace; without one: nothing."""
         mounted = [line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines()]
         for path in (str(self._file), str(self._folder)):
             for _ in range(mounted.count(path)):
-                subprocess.run(["umount", path], check=True, capture_output=True)
+                _run("umount", path)
 
     def enter(self) -> list[str]:
+        """Arguments of nsenter."""
         return [f"--mount={self._file}"]
 
-    @staticmethod
-    def _mount(*arguments: str) -> None:
-        subprocess.run(["mount", *arguments], check=True, capture_output=True)
+
+def _overlay(path: str, private: Path) -> str:
+    options = f"lowerdir={path},upperdir={private}/upper,workdir={private}/work"
+    return (
+        f"mkdir -p {private}/upper {private}/work\nmount -t overlay -o {options} fluid-bench {path}"
+    )
+
+
+def _run(*argv: str) -> None:
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(argv)}: {done.stderr.strip()}")

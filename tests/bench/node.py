@@ -16,6 +16,7 @@ from typing import Any
 from tests.bench import build, images
 from tests.bench.api import Api, Object
 from tests.bench.build import Unavailable
+from tests.bench.cgroups import machine_hierarchies
 from tests.bench.containerd import Containerd, find_runtime
 from tests.bench.control_plane import ControlPlane
 from tests.bench.kubelet import LABEL, PORT, TAINT, Kubelet
@@ -24,6 +25,7 @@ from tests.bench.traces import NodeTraces, cleanup
 __all__ = ["Node", "cleanup"]
 
 _REPOSITORY = Path(__file__).parents[2]
+_CAP_NET_ADMIN, _CAP_SYS_ADMIN = 12, 21
 
 
 class Node:
@@ -156,7 +158,7 @@ class Node:
         return Api(url, authority.ca_file, certificate=certificate, token=token)
 
     def _heartbeat(self) -> str:
-        return self._ready_condition(self._object()).get("lastHeartbeatTime", "")
+        return str(self._ready_condition(self._object()).get("lastHeartbeatTime", ""))
 
     def _object(self) -> Object:
         return self._api.find("v1", "Node", self.name) or {}
@@ -200,11 +202,21 @@ class Node:
 
 
 def _require_machine() -> None:
-    if os.geteuid():
-        raise Unavailable("a real node needs root: it makes namespaces and cgroups")
+    if not _may_administer():
+        raise Unavailable("a real node needs root with CAP_SYS_ADMIN and CAP_NET_ADMIN")
+    for mount in machine_hierarchies().roots():
+        if not os.access(mount, os.W_OK):
+            raise Unavailable(f"a real node needs a writable {mount}")
     for program, package in (("ip", "iproute2"), ("nsenter", "util-linux")):
         if not shutil.which(program):
             raise Unavailable(f"no {program} on this machine: apt-get install {package}")
+
+
+def _may_administer() -> bool:
+    """Root inside an ordinary container has neither capability."""
+    status = Path("/proc/self/status").read_text()
+    effective = int(status.partition("CapEff:")[2].split()[0], 16)
+    return all(effective >> capability & 1 for capability in (_CAP_NET_ADMIN, _CAP_SYS_ADMIN))
 
 
 def _accepts(host: str, port: int) -> bool:

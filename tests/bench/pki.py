@@ -34,6 +34,9 @@ class Authority:
             _builder(self._name, self._name, self._key.public_key())
             .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
             .add_extension(_usage(signs=True), critical=True)
+            .add_extension(
+                x509.SubjectKeyIdentifier.from_public_key(self._key.public_key()), critical=False
+            )
             .sign(self._key, hashes.SHA256())
         )
         self.ca_pem = certificate.public_bytes(serialization.Encoding.PEM)
@@ -59,6 +62,9 @@ class Authority:
             names.insert(0, x509.NameAttribute(NameOID.ORGANIZATION_NAME, organization))
         builder = _builder(x509.Name(names), self._name, key.public_key())
         builder = builder.add_extension(_usage(signs=False), critical=True)
+        # Python 3.13 refuses a certificate that does not name its issuer's key.
+        issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
+        builder = builder.add_extension(issuer, critical=False)
         purposes = [
             purpose
             for purpose, wanted in (

@@ -16,6 +16,7 @@ from pathlib import Path
 
 _TAIL_LINES = 40
 _POLL_S = 0.05
+_STOP_S = 10
 
 
 class DidNotStart(Exception):
@@ -142,32 +143,41 @@ class Supervisor:
 
 def leftovers(folder: Path) -> dict[str, int]:
     """Name and pid of processes that a run left behind."""
-    found = {}
-    for file in sorted((folder / "run").glob("*.pid")):
-        pid, _, started = file.read_text().partition(" ")
-        if pid.isdigit() and started and _start_time(int(pid)) == started:
-            found[file.stem] = int(pid)
-    return found
+    return {file.stem: pid for file in _pid_files(folder) if (pid := _recorded(file))}
 
 
 def end_leftovers(folder: Path) -> None:
     """End the process groups that an earlier run left behind."""
-    for pid in leftovers(folder).values():
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(pid, signal.SIGKILL)
-        while _start_time(pid):
-            time.sleep(_POLL_S)
-    for file in (folder / "run").glob("*.pid"):
-        file.unlink()
+    for file in _pid_files(folder):
+        if pid := _recorded(file):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(pid, signal.SIGKILL)
+            while _recorded(file) == pid:
+                time.sleep(_POLL_S)
+        # The next run may have started its own component of that name meanwhile.
+        if not _recorded(file):
+            file.unlink(missing_ok=True)
+
+
+def _pid_files(folder: Path) -> list[Path]:
+    return sorted((folder / "run").glob("*.pid"))
+
+
+def _recorded(file: Path) -> int | None:
+    """The pid in a file if it is still the same process."""
+    try:
+        pid, _, started = file.read_text().partition(" ")
+    except FileNotFoundError:
+        return None
+    is_same = pid.isdigit() and started and _start_time(int(pid)) == started
+    return int(pid) if is_same else None
 
 
 def _end(popen: subprocess.Popen[bytes], sig: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(popen.pid, sig)
-    try:
-        popen.wait(timeout=10)
-    except subprocess.TimeoutExpired:
-        pass
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        popen.wait(timeout=_STOP_S)
     # Children that outlived their leader are ended too.
     with contextlib.suppress(ProcessLookupError):
         os.killpg(popen.pid, signal.SIGKILL)

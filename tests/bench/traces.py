@@ -56,7 +56,7 @@ class NodeTraces:
         self.cgroups.create()
 
     def remove(self) -> None:
-        """The order matters: a container's shim would report, and its parent would restart it."""
+        """End the kubelet first: it would start ended containers again."""
         self.network.end_processes()
         self.cgroups.remove()
         self.network.remove()
@@ -70,5 +70,8 @@ class NodeTraces:
 def cleanup(state: Path) -> None:
     """Remove what nodes of an earlier run left; called before `state` is deleted."""
     for folder in (state / "nodes").glob("[0-9]*"):
-        NodeTraces(state, int(folder.name)).remove()
+        traces = NodeTraces(state, int(folder.name))
+        traces.claim()
+        traces.remove()
+        traces.release()
     SavedSysctls(state / "nodes" / "sysctls.json").restore()

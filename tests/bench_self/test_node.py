@@ -1,5 +1,8 @@
 """A real node runs pods, resizes them, and answers for them."""
 
+import ssl
+import subprocess
+import sys
 import time
 
 import pytest
@@ -40,7 +43,6 @@ def pod(node, api, namespace):
         "metadata": {"name": "load", "namespace": namespace},
         "spec": {
             **node.placement,
-            "terminationGracePeriodSeconds": 1,
             "containers": [{**LOAD_CONTAINER, "resources": SMALL}],
         },
     }
@@ -191,7 +193,41 @@ def test_a_stranger_gets_nothing_from_the_kubelet(node, control_plane):
     assert answer.status_code == 401
 
 
-def test_the_nodes_size_can_be_changed(node, api):
+def test_a_pod_reaches_the_api_server_by_its_service(node, control_plane, pod):
+    environment = Load(pod["status"]["podIP"]).info()["environment"]
+    host, port = (environment[f"KUBERNETES_SERVICE_{name}"] for name in ("HOST", "PORT"))
+    inside = next(iter(node._traces.cgroups.pids()))
+    program = f"import ssl; print(ssl.get_server_certificate(('{host}', {port}), timeout=5))"
+    seen = subprocess.run(
+        ["nsenter", f"--net=/proc/{inside}/ns/net", sys.executable, "-c", program],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    direct = ssl.get_server_certificate(("127.0.0.1", control_plane.port))
+    assert seen.strip() == direct.strip()
+
+
+def test_a_container_over_its_memory_limit_is_killed_and_started_again(api, pod):
+    Load(pod["status"]["podIP"]).grow_memory(bytes_per_s=512 * MEBIBYTE)
+
+    def killed():
+        status = container(api.get("v1", "Pod", "load", pod["metadata"]["namespace"]))
+        return status.get("lastState", {}).get("terminated")
+
+    assert api.wait_for("the kernel ended it", killed)["reason"] == "OOMKilled"
+
+
+def test_a_deleted_pod_is_gone_at_once_and_not_after_its_grace_period(api, pod):
+    api.delete(pod)
+    api.wait_for(
+        "the pod is gone",
+        lambda: not api.find("v1", "Pod", "load", pod["metadata"]["namespace"]),
+        timeout_s=5,
+    )
+
+
+def test_the_nodes_size_can_be_changed_under_a_running_pod(node, api, pod):
     def allocatable():
         return api.get("v1", "Node", node.name)["status"]["allocatable"]["cpu"]
 
@@ -200,3 +236,18 @@ def test_the_nodes_size_can_be_changed(node, api):
     assert allocatable() != whole
     node.reserve({})
     assert allocatable() == whole
+    after = container(api.get("v1", "Pod", "load", pod["metadata"]["namespace"]))
+    assert after["containerID"] == container(pod)["containerID"]
+
+
+def test_containers_outlive_their_runtimes_daemon(node, api, pod):
+    node.stop_containerd()
+    assert Load(pod["status"]["podIP"]).is_healthy()
+    node.start_containerd()
+    # Only a runtime that found its containers again can end one.
+    api.delete(pod)
+    api.wait_for(
+        "the pod is gone",
+        lambda: not api.find("v1", "Pod", "load", pod["metadata"]["namespace"]),
+        timeout_s=20,
+    )

@@ -1,11 +1,10 @@
-"""Builders of snapshots, and a perfect node: grants take effect at once, usage is what the load says."""
+"""Builders of snapshots, and a perfect node, where grants take effect at once."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 
 import pytest
-
 from argocd_fluid.engine.decide import decide
 from argocd_fluid.engine.model import (
     Amounts,
@@ -128,7 +127,7 @@ class PerfectNode:
     snapshots: list[NodeSnapshot] = field(default_factory=list)
 
     def run(self, seconds: int) -> None:
-        self.sizes = {name: self.spec for name in self.loads}
+        self.sizes = dict.fromkeys(self.loads, self.spec)
         self.last = dict.fromkeys(self.loads)
         histories = {name: History() for name in self.loads}
         spent = dict.fromkeys(self.loads, 0.0)

@@ -1,5 +1,4 @@
 import pytest
-
 from argocd_fluid.engine.decide import decide
 from argocd_fluid.engine.model import Amounts, PendingReason, Reason, Resource
 from argocd_fluid.policy.model import Mode
@@ -59,7 +58,7 @@ def mi(request, limit):
         ),
     ],
 )
-def test_hot_cpu(make, wish, spec, policy, usage, expected):
+def test_hot_cpu(make, wish, *, spec, policy, usage, expected):
     found = wish(spec=make.size(**spec), usage=make.usage(**usage), policy=make.policy(**policy))
     assert (found and found.size.cpu) == expected
     assert found is None or found.reason is Reason.HOT
@@ -139,7 +138,7 @@ def test_modes(make, mode, count):
         ),
     ],
 )
-def test_memory_growth(make, wish, usage, changes, reason, memory):
+def test_memory_growth(make, wish, *, usage, changes, reason, memory):
     found = wish(usage=make.usage(**usage), **changes)
     assert (found and found.reason) == reason
     assert (found and found.size.memory) == (memory and mi(memory, memory))
@@ -166,7 +165,7 @@ def test_memory_growth(make, wish, usage, changes, reason, memory):
         ),
     ],
 )
-def test_oom_kill(make, wish, changes, memory):
+def test_oom_kill(wish, changes, memory):
     found = wish(**changes)
     assert (found and found.size.memory) == (memory and mi(memory, memory))
     assert found is None or (found.reason is Reason.OOM_KILLED and found.urgent)
@@ -263,7 +262,7 @@ def test_one_wish_for_both_resources(make, wish):
         pytest.param(PendingReason.INFEASIBLE, 0, Reason.INFEASIBLE, 400, id="infeasible"),
     ],
 )
-def test_stuck_resize(make, wish, pending, waited_s, reason, cpu):
+def test_stuck_resize(make, wish, *, pending, waited_s, reason, cpu):
     found = wish(
         pod={"pending": pending, "pending_since_s": NOW - waited_s},
         actual=make.size(cpu=(400, 400)),

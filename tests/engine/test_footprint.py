@@ -1,5 +1,4 @@
 import pytest
-
 from argocd_fluid.engine.footprint import (
     ContainerRequests,
     InitContainerRequests,

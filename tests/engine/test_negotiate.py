@@ -1,10 +1,7 @@
-import random
 from dataclasses import replace
+from inspect import signature
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from argocd_fluid.engine.decide import decide
 from argocd_fluid.engine.model import (
     Amounts,
@@ -18,6 +15,8 @@ from argocd_fluid.engine.model import (
 from argocd_fluid.engine.need import memory_floor
 from argocd_fluid.engine.negotiate import negotiate
 from argocd_fluid.policy.model import Limits, Mode
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 MI = 1 << 20
 NOW = 100_000.0
@@ -289,11 +288,12 @@ def change(grant, resource):
 
 
 def invariant(test):
-    @settings(max_examples=50, deadline=None)
+    @settings(max_examples=40, deadline=None)
     @given(data=st.data())
     def run(make, data):
         snapshot = data.draw(nodes(make))
-        test(snapshot, settle(snapshot))
+        known = {"snapshot": snapshot, "grants": settle(snapshot)}
+        test(**{name: known[name] for name in signature(test).parameters})
 
     return run
 
@@ -316,7 +316,7 @@ def test_a_full_node_gets_no_fuller(snapshot, grants):
 
 
 @invariant
-def test_memory_never_falls_below_use(_, grants):
+def test_memory_never_falls_below_use(grants):
     for grant in grants:
         before, after = grant.container.spec.memory, grant.size.memory
         if after.reference < before.reference:
@@ -325,7 +325,7 @@ def test_memory_never_falls_below_use(_, grants):
 
 
 @invariant
-def test_a_donor_keeps_what_it_needs(_, grants):
+def test_a_donor_keeps_what_it_needs(grants):
     for grant in grants:
         if grant.reason is Reason.DONATED:
             policy, usage = grant.container.policy.cpu, grant.container.usage
@@ -337,7 +337,7 @@ def test_a_donor_keeps_what_it_needs(_, grants):
 
 
 @invariant
-def test_requests_stay_within_bounds_or_move_towards_them(_, grants):
+def test_requests_stay_within_bounds_or_move_towards_them(grants):
     for grant in grants:
         policy = grant.container.policy
         for resource, bounds in ((CPU, policy.cpu), (MEMORY, policy.memory)):
@@ -366,13 +366,12 @@ def test_leaves_and_classes_stay(snapshot, grants):
 
 @invariant
 def test_the_order_of_pods_does_not_matter(snapshot, grants):
-    pods = list(snapshot.pods)
-    random.Random(1).shuffle(pods)
-    assert settle(replace(snapshot, pods=tuple(pods))) == grants
+    pods = snapshot.pods[2:] + snapshot.pods[:2][::-1]
+    assert settle(replace(snapshot, pods=pods)) == grants
 
 
 @invariant
-def test_one_grant_per_container_and_a_text_on_each(_, grants):
+def test_one_grant_per_container_and_a_text_on_each(grants):
     keys = [grant.container.key for grant in grants]
     assert len(keys) == len(set(keys))
     assert all(grant.detail for grant in grants)

@@ -1,12 +1,11 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from argocd_fluid.engine.model import Amounts, Grant, PodResize, Reason, Resource, Size
 from argocd_fluid.engine.plan import patch_body, plan
 from argocd_fluid.engine.sizes import merged
+from hypothesis import given
+from hypothesis import strategies as st
 
 MI = 1 << 20
 

@@ -4,10 +4,9 @@ import math
 from collections import Counter
 
 import pytest
+from argocd_fluid.engine.model import Reason, Resource
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from argocd_fluid.engine.model import Reason, Resource
 
 CPU, MEMORY = Resource.CPU, Resource.MEMORY
 HOUR = 3600
@@ -42,7 +41,7 @@ def after(node, second):
 rate = st.integers(20, 2400)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(cpu=rate, memory=rate)
 def test_constant_load_settles_for_good_and_is_not_hot(make, cpu, memory):
     node = run(make, constant(cpu, memory))
@@ -53,7 +52,7 @@ def test_constant_load_settles_for_good_and_is_not_hot(make, cpu, memory):
     assert memory <= 0.8 * node.sizes["a"].memory.limit
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(low=st.integers(50, 600), factor=st.floats(1.1, 3.5), period=st.integers(30, 600))
 def test_a_sawtooth_shorter_than_the_window_settles(make, low, factor, period):
     node = run(make, sawtooth(low, low * factor, period), seconds=2 * HOUR)
@@ -61,7 +60,7 @@ def test_a_sawtooth_shorter_than_the_window_settles(make, low, factor, period):
     assert not after(node, 2 * HOUR - 2400)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     low=st.integers(50, 300),
     high=st.integers(400, 2400),
@@ -109,7 +108,7 @@ def test_two_neighbours_on_a_full_node_do_not_take_turns(make):
     assert node.sizes["a"].cpu.limit > 1500
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(
     loads=st.lists(
         st.tuples(rate, st.integers(50, 2400), st.integers(40, 900)), min_size=4, max_size=4

@@ -1,7 +1,4 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from argocd_fluid.engine.model import Amounts, Resource, Size
 from argocd_fluid.engine.sizes import (
     changed_leaves,
@@ -13,6 +10,8 @@ from argocd_fluid.engine.sizes import (
     within_bounds,
 )
 from argocd_fluid.policy.model import Limits, ResourcePolicy
+from hypothesis import given
+from hypothesis import strategies as st
 
 MI = 1 << 20
 

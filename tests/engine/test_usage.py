@@ -1,7 +1,6 @@
 import sys
 
 import pytest
-
 from argocd_fluid.engine.model import Amounts, Resource, Size
 from argocd_fluid.engine.usage import History, Reading
 from argocd_fluid.policy.model import ContainerPolicy, ResourcePolicy

@@ -129,11 +129,7 @@ class _Table:
         shortfall = asked - self._room[resource]
         if shortfall <= 0 or wish.reason is Reason.LAGGING:
             return 0
-        donors = [
-            (c, self._planned.get(c.key, c.spec).of(resource))
-            for c in self._donors
-            if c.key != wish.container.key
-        ]
+        donors = [(c, self._planned.get(c.key, c.spec).of(resource)) for c in self._donors]
         donations = choose(donors, resource, shortfall)
         given = sum(donation.freed for donation in donations)
         if self._room[resource] + given < least:

@@ -25,7 +25,7 @@ _GAP_S = 60.0
 """A longer silence breaks `below_since`: nobody saw whether the container was idle."""
 _STALE_S = 120.0
 _CLOCK_STEP_S = 60.0
-"""A sample that much older than the newest means a clock set back, not a late answer."""
+"""A sample so much older than the newest tells of a clock set back."""
 _NONE = -1.0
 
 
@@ -40,7 +40,7 @@ class Reading:
     memory_usage_bytes: int
     """With page cache; the working set where the source does not tell."""
     cpu_nano: int | None
-    """Cumulative cpu time in nanoseconds (usageCoreNanoSeconds); None: the source has no counter."""
+    """Cumulative cpu time in nanoseconds (usageCoreNanoSeconds); None: no such counter."""
     cpu_rate_nano: int | None = None
     """The source's own rate (usageNanoCores), used where no difference can be taken."""
     started_s: float | None = None

@@ -32,6 +32,16 @@ class Quantity:
     nano: int
     format: Format = field(default=Format.DECIMAL_SI, compare=False)
 
+    @classmethod
+    def of_milli(cls, milli: int) -> "Quantity":
+        """Give a CPU amount in millicores as a quantity."""
+        return cls(nano=milli * (NANO // 1000))
+
+    @classmethod
+    def of_bytes(cls, amount: int) -> "Quantity":
+        """Give a memory amount in bytes as a quantity that is written in Mi, Gi where it can be."""
+        return cls(nano=amount * NANO, format=Format.BINARY_SI)
+
     def value(self) -> int:
         """Give whole units (bytes of memory), rounded away from zero."""
         return _divided_up(self.nano, NANO)

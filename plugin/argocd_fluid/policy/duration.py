@@ -8,26 +8,23 @@ from argocd_fluid.errors import PolicyError
 _UNITS: Final = {
     "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0,
 }  # fmt: skip
-_PART: Final = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?P<unit>ns|[uµμ]s|ms|s|m|h)")
-_DURATION: Final = re.compile(
-    rf"(?:{_PART.pattern.replace('?P<number>', '?:').replace('?P<unit>', '?:')})+"
-)  # noqa: E501
+_PART: Final = r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)"
 
 
 def parse_duration(text: object) -> float:
-    """Parse a duration that is not negative; raises PolicyError."""
+    """Parse a duration that is not negative, in seconds; raises PolicyError."""
     if text in ("0", 0) and not isinstance(text, bool):
         return 0.0
-    if not isinstance(text, str) or not _DURATION.fullmatch(text):
+    if not isinstance(text, str) or not re.fullmatch(f"(?:{_PART})+", text):
         raise PolicyError(f"{text!r} is no duration", hint="write it like 15s, 10m, 1h30m")
-    return sum(float(part["number"]) * _UNITS[part["unit"]] for part in _PART.finditer(text))
+    return sum(float(number) * _UNITS[unit] for number, unit in re.findall(_PART, text))
 
 
 def format_duration(seconds: float) -> str:
-    """Write seconds as `parse_duration` reads them: `10m`, `1h30m`, `1.5s`."""
+    """Write seconds as `parse_duration` reads them: `10m`, `1h30m`, `1.5s`, at most nanoseconds."""
     whole = round(seconds)
     if whole != seconds:
-        return f"{seconds:f}".rstrip("0").rstrip(".") + "s"
+        return f"{seconds:.9f}".rstrip("0").rstrip(".") + "s"
     hours, rest = divmod(whole, 3600)
     minutes, rest = divmod(rest, 60)
     parts = ((hours, "h"), (minutes, "m"), (rest, "s"))

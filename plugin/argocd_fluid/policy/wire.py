@@ -1,28 +1,26 @@
-"""A resolved policy as JSON: how it stands in the intent annotation and in a FluidWorkload.
+"""A resolved policy as JSON: in the intent annotation and in FluidWorkload's `spec.roles[].policy`.
 
-Quantities are canonical strings, times are durations. The plugin writes it, the controller reads
-it; a key that a newer plugin adds is ignored, a missing one gets its default.
+Canonical in values (quantities, durations, numbers), so that equal policies give equal bytes once
+the keys are sorted. `from_wire` reads only what `to_wire` wrote and refuses anything else.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import Any, TypeVar
 
-from argocd_fluid.errors import PolicyError
-from argocd_fluid.manifests.quantity import cpu, memory, parse_quantity
+from argocd_fluid.errors import PolicyError, QuantityError, Where
+from argocd_fluid.manifests.quantity import Quantity, parse_quantity
 from argocd_fluid.policy.duration import format_duration, parse_duration
 from argocd_fluid.policy.model import ContainerPolicy, Limits, Mode, ResourcePolicy
 
 Wire = dict[str, Any]
-
-DEFAULT_CPU_TARGET = 0.65
-DEFAULT_MEMORY_TARGET = 0.70
+T = TypeVar("T")
 
 
 def to_wire(policy: ContainerPolicy) -> Wire:
-    """Write a policy with every value spelled out."""
+    """Give the JSON object; `cpu` or `memory` is left out where it is None."""
     wire: Wire = {
         "mode": policy.mode.value,
-        "priority": policy.priority,
         "scaleUp": {
             "cooldown": format_duration(policy.scale_up_cooldown_s),
             "maxFactor": _number(policy.scale_up_max_factor),
@@ -31,46 +29,36 @@ def to_wire(policy: ContainerPolicy) -> Wire:
             "after": format_duration(policy.scale_down_after_s),
             "memory": policy.scale_down_memory,
         },
+        "priority": policy.priority,
     }
-    if policy.cpu:
-        bounds = (str(cpu(policy.cpu.min)), str(cpu(policy.cpu.max)))
-        wire["cpu"] = _resource(policy.cpu, bounds)
-    if policy.memory:
-        bounds = (str(memory(policy.memory.min)), str(memory(policy.memory.max)))
-        factor = _number(policy.memory.oom_factor)
-        wire["memory"] = _resource(policy.memory, bounds) | {"oomFactor": factor}
+    if policy.cpu is not None:
+        wire["cpu"] = _resource_to_wire(policy.cpu, Quantity.of_milli)
+    if policy.memory is not None:
+        wire["memory"] = {
+            **_resource_to_wire(policy.memory, Quantity.of_bytes),
+            "oomFactor": _number(policy.memory.oom_factor),
+        }
     return wire
 
 
 def from_wire(wire: Mapping[str, Any]) -> ContainerPolicy:
-    """Read a policy that `to_wire` wrote. Raises PolicyError, for somebody may have edited it."""
-    try:
-        return _read(wire)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise PolicyError(
-            f"the resolved policy cannot be read: {error!r}",
-            hint="the plugin writes it; put wishes into fluid.yaml or the policy annotation",
-        ) from error
-
-
-def _read(wire: Mapping[str, Any]) -> ContainerPolicy:
-    up, down = wire.get("scaleUp", {}), wire.get("scaleDown", {})
+    """Read what `to_wire` wrote; raises PolicyError that names the field."""
     return ContainerPolicy(
-        cpu=_read_resource(wire.get("cpu"), DEFAULT_CPU_TARGET, milli=True),
-        memory=_read_resource(wire.get("memory"), DEFAULT_MEMORY_TARGET, milli=False),
-        mode=Mode(wire.get("mode", Mode.AUTO)),
-        scale_up_cooldown_s=parse_duration(up.get("cooldown", "15s")),
-        scale_up_max_factor=float(up.get("maxFactor", 2)),
-        scale_down_after_s=parse_duration(down.get("after", "10m")),
-        scale_down_memory=bool(down.get("memory", True)),
-        priority=int(wire.get("priority", 0)),
+        cpu=_resource_from_wire(wire, "cpu", Quantity.milli),
+        memory=_resource_from_wire(wire, "memory", Quantity.value),
+        mode=_read(wire, "mode", _one_of(Mode)),
+        scale_up_cooldown_s=_read(wire, "scaleUp.cooldown", parse_duration),
+        scale_up_max_factor=_read(wire, "scaleUp.maxFactor", _to_float),
+        scale_down_after_s=_read(wire, "scaleDown.after", parse_duration),
+        scale_down_memory=_read(wire, "scaleDown.memory", _to_bool),
+        priority=_read(wire, "priority", _to_int),
     )
 
 
-def _resource(policy: ResourcePolicy, bounds: tuple[str, str]) -> Wire:
+def _resource_to_wire(policy: ResourcePolicy, quantity: Callable[[int], Quantity]) -> Wire:
     return {
-        "min": bounds[0],
-        "max": bounds[1],
+        "min": str(quantity(policy.min)),
+        "max": str(quantity(policy.max)),
         "scaleUpAt": _number(policy.scale_up_at),
         "target": _number(policy.target),
         "scaleDownAt": _number(policy.scale_down_at),
@@ -78,23 +66,73 @@ def _resource(policy: ResourcePolicy, bounds: tuple[str, str]) -> Wire:
     }
 
 
-def _read_resource(
-    wire: Mapping[str, Any] | None, default_target: float, *, milli: bool
+def _resource_from_wire(
+    wire: Mapping[str, Any], name: str, amount: Callable[[Quantity], int]
 ) -> ResourcePolicy | None:
-    if wire is None:
+    if name not in wire:
         return None
-    low, high = parse_quantity(wire["min"]), parse_quantity(wire["max"])
+    oom_factor = (
+        {"oom_factor": _read(wire, f"{name}.oomFactor", _to_float)} if name == "memory" else {}
+    )
     return ResourcePolicy(
-        min=low.milli if milli else low.units,
-        max=high.milli if milli else high.units,
-        scale_up_at=float(wire.get("scaleUpAt", 0.80)),
-        target=float(wire.get("target", default_target)),
-        scale_down_at=float(wire.get("scaleDownAt", 0.40)),
-        limits=Limits(wire.get("limits", Limits.PROPORTIONAL)),
-        oom_factor=float(wire.get("oomFactor", 1.5)),
+        min=amount(_read(wire, f"{name}.min", _to_quantity)),
+        max=amount(_read(wire, f"{name}.max", _to_quantity)),
+        scale_up_at=_read(wire, f"{name}.scaleUpAt", _to_float),
+        target=_read(wire, f"{name}.target", _to_float),
+        scale_down_at=_read(wire, f"{name}.scaleDownAt", _to_float),
+        limits=_read(wire, f"{name}.limits", _one_of(Limits)),
+        **oom_factor,
     )
 
 
+def _read(wire: Mapping[str, Any], path: str, convert: Callable[[Any], T]) -> T:
+    value: Any = wire
+    for key in path.split("."):
+        if not isinstance(value, Mapping) or key not in value:
+            raise PolicyError("is missing", where=Where(field=path))
+        value = value[key]
+    try:
+        return convert(value)
+    except (PolicyError, QuantityError) as error:
+        raise PolicyError(error.problem, where=Where(field=path), hint=error.hint) from error
+
+
+E = TypeVar("E", bound=StrEnum)
+
+
+def _one_of(enum: type[E]) -> Callable[[Any], E]:
+    def convert(value: Any) -> E:  # noqa: ANN401 - a JSON value
+        if value not in list(enum):
+            raise PolicyError(f"{value!r} is none of {', '.join(enum)}")
+        return enum(value)
+
+    return convert
+
+
+def _to_quantity(value: object) -> Quantity:
+    if not isinstance(value, str):
+        raise PolicyError(f"{value!r} is no quantity")
+    return parse_quantity(value)
+
+
+def _to_float(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise PolicyError(f"{value!r} is no number")
+    return float(value)
+
+
+def _to_int(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise PolicyError(f"{value!r} is no whole number")
+    return value
+
+
+def _to_bool(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise PolicyError(f"{value!r} is neither true nor false")
+    return value
+
+
 def _number(value: float) -> float:
-    """2 instead of 2.0: one spelling for one value."""
+    """Write 2.0 as 2, as every other JSON writer does."""
     return int(value) if value == int(value) else value

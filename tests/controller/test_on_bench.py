@@ -1,0 +1,171 @@
+"""The controller against real components: API server, JobSet, kubelet, containerd, cgroups."""
+
+import pytest
+
+from tests.bench.load_client import Load
+from tests.controller.jobsets import intent, jobset
+from tests.controller.running import Controller
+
+FLUID = ("argocd-fluid.io/v1alpha1", "FluidWorkload")
+
+
+@pytest.fixture
+def api(control_plane):
+    client = control_plane.client()
+    yield client
+    client.close()
+
+
+class Run:
+    """One JobSet on the real node."""
+
+    def __init__(self, api, namespace, node, workers=1):
+        self.api, self.namespace = api, namespace
+        self.item = jobset("train", namespace, node.placement, workers=workers)
+
+    def create(self):
+        self.api.create(self.item)
+        return self.api.wait_for("its pods run", self.running, timeout_s=60)
+
+    def running(self):
+        pods = self.pods()
+        count = self.item["spec"]["replicatedJobs"][0]["template"]["spec"]["parallelism"]
+        ready = [pod for pod in pods if pod["status"]["phase"] == "Running"]
+        return ready if len(ready) == count else None
+
+    def pods(self):
+        pods = self.api.list("v1", "Pod", self.namespace)
+        return [pod for pod in pods if "deletionTimestamp" not in pod["metadata"]]
+
+    def fluid(self):
+        return self.api.find(*FLUID, "jobset-train", self.namespace)
+
+    def status(self):
+        return (self.fluid() or {}).get("status", {})
+
+    def annotate(self, **annotations):
+        prefixed = {f"argocd-fluid.io/{key}": value for key, value in annotations.items()}
+        self.api.patch(self.item, {"metadata": {"annotations": prefixed}})
+
+    def cpu_request(self):
+        return self.pods()[0]["spec"]["containers"][0]["resources"]["requests"]["cpu"]
+
+
+@pytest.fixture
+def run(api, namespace, node):
+    run = Run(api, namespace, node)
+    yield run
+    api.delete(run.item)
+
+
+@pytest.mark.timeout(240)
+def test_a_hot_rank_is_resized_in_place_and_the_record_says_so(
+    controller: Controller, run: Run, node, api
+) -> None:
+    [pod] = run.create()
+    api.wait_for("the record has the sizes in Git", lambda: run.status().get("roles"))
+    load = Load(pod["status"]["podIP"])
+    api.wait_for("its load answers", load.is_healthy)
+
+    load.cpu(400)
+    api.wait_for("the pod is larger", lambda: run.cpu_request() != "100m", timeout_s=60)
+
+    [after] = run.pods()
+    [status] = after["status"]["containerStatuses"]
+    assert after["metadata"]["uid"] == pod["metadata"]["uid"]
+    assert status["restartCount"] == 0
+    quota = api.wait_for(
+        "the kernel has it too",
+        lambda: (
+            node.cgroup(after["metadata"]["uid"], status["containerID"])["cpu_quota_us"] > 20_000
+        ),
+    )
+    assert quota
+    history = api.wait_for("the history has it", lambda: run.status().get("history"))
+    assert history[0]["pod"] == pod["metadata"]["name"]
+    assert history[0]["reason"] == "Hot"
+    [rank] = run.status()["roles"][0]["ranks"]
+    assert (rank["job"], rank["index"]) == ("0", "0")
+    assert "argocd_fluid_resizes_total" in controller.metrics()
+
+
+@pytest.mark.usefixtures("controller")
+@pytest.mark.timeout(240)
+def test_a_size_that_changes_in_git_reaches_the_running_pod(run: Run, api) -> None:
+    [pod] = run.create()
+    api.wait_for("the record has the sizes in Git", lambda: run.status().get("roles"))
+    size = {
+        "requests": {"cpu": "150m", "memory": "96Mi"},
+        "limits": {"cpu": "300m", "memory": "192Mi"},
+    }
+
+    run.annotate(intent=intent(size))
+
+    api.wait_for("the pod has it", lambda: run.cpu_request() == "150m", timeout_s=30)
+    [after] = run.pods()
+    assert after["metadata"]["uid"] == pod["metadata"]["uid"]
+    assert after["spec"]["containers"][0]["resources"] == size
+
+
+@pytest.mark.timeout(240)
+def test_a_controller_that_was_killed_goes_on_where_it_was(
+    controller: Controller, run: Run, api
+) -> None:
+    run.create()
+    api.wait_for("the record has the sizes in Git", lambda: run.status().get("roles"))
+    controller.kill()
+    recorded = {
+        "requests": {"cpu": "170m", "memory": "64Mi"},
+        "limits": {"cpu": "340m", "memory": "128Mi"},
+    }
+    ranks = [{"job": "0", "index": "0", "containers": [{"name": "load", "resources": recorded}]}]
+    roles = [run.status()["roles"][0] | {"ranks": ranks}]
+    api.patch(run.fluid(), {"status": {"roles": roles}}, subresource="status")
+
+    controller.start()
+
+    api.wait_for("the size on record is sent", lambda: run.cpu_request() == "170m", timeout_s=30)
+    [after] = run.pods()
+    assert after["metadata"]["generation"] == 2, "sent once"
+
+
+@pytest.mark.usefixtures("controller")
+@pytest.mark.timeout(240)
+def test_nothing_is_touched_while_paused_and_leaving_removes_the_record(run: Run, api) -> None:
+    run.item["metadata"]["annotations"]["argocd-fluid.io/paused"] = "true"
+    [pod] = run.create()
+    api.wait_for("it is managed", lambda: run.status().get("conditions"))
+    load = Load(pod["status"]["podIP"])
+    api.wait_for("its load answers", load.is_healthy)
+    load.cpu(400)
+
+    assert run.fluid()["spec"]["mode"] == "off"
+    run.annotate(enabled="false")
+    api.wait_for("the record is gone", lambda: run.fluid() is None)
+    assert run.cpu_request() == "100m"
+
+
+@pytest.mark.usefixtures("controller")
+@pytest.mark.timeout(240)
+def test_a_recreated_jobset_starts_anew(run: Run, api) -> None:
+    run.create()
+    first = api.wait_for("it is managed", lambda: run.status().get("roles") and run.fluid())
+    api.delete(run.item)
+    api.wait_for("the JobSet is gone", lambda: not run.pods(), timeout_s=60)
+
+    run.create()
+
+    def renewed():
+        found = run.fluid()
+        return found if found and found["metadata"]["uid"] != first["metadata"]["uid"] else None
+
+    second = api.wait_for("it is managed anew", renewed)
+    owner = second["metadata"]["ownerReferences"][0]
+    assert owner["uid"] == second["spec"]["target"]["uid"] != first["spec"]["target"]["uid"]
+
+
+def test_sigterm_ends_it_cleanly(control_plane, installed) -> None:
+    controller = Controller(control_plane.supervisor, installed)
+    controller.start()
+    controller.stop()
+    assert controller.log()[-1]["msg"] == "controller ends"
