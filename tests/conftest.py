@@ -1,102 +1,139 @@
 """Fixtures of the bench: one instance of each real component per test session, on first use.
 
 A part that cannot run here skips its tests and says why. With ARGOCD_FLUID_BENCH=required (as in
-.ci/run) that is a failure instead.
+.ci/run) every skip is a failure. The parts are imported by whoever uses them: tests without a bench
+are collected without its libraries.
 """
 
 import os
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.bench import state
 from tests.bench.build import Unavailable
-from tests.bench.control_plane import ControlPlane
-from tests.bench.processes import Supervisor
 
-BENCH = {"bench", "control_plane", "jobset", "node", "second_node", "kwok", "argocd", "rollouts"}
-BUILT = {"bench_binaries"}
+if TYPE_CHECKING:
+    from tests.bench.argocd import ArgoCD
+    from tests.bench.control_plane import ControlPlane
+    from tests.bench.jobset import JobSet
+    from tests.bench.kwok import Kwok
+    from tests.bench.node import Node
+    from tests.bench.processes import Supervisor
+    from tests.bench.rollouts import Rollouts
+
+LOG_LINES = 15
+FIGURES = pytest.StashKey[list[tuple[str, str, float]]]()
+SUPERVISOR = pytest.StashKey["Supervisor"]()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if (BENCH | BUILT) & set(getattr(item, "fixturenames", ())):
+        # Every part stands on this fixture.
+        if "bench" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.bench)
 
 
 @contextmanager
-def available() -> Iterator[None]:
-    """Turn `Unavailable` into a skip, or a failure where the bench is required."""
+def available(config: pytest.Config) -> Iterator[None]:
+    """Turn `Unavailable` into a skip; what a build says is for the terminal."""
     try:
-        yield
+        with config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
+            yield
     except Unavailable as reason:
-        if os.environ.get("ARGOCD_FLUID_BENCH") == "required":
-            pytest.fail(f"the bench is required: {reason}")
         pytest.skip(f"bench: {reason}")
 
 
-@pytest.fixture(scope="session")
-def bench() -> Iterator[Supervisor]:
-    """The bench's folder, for this session alone, and the processes in it."""
-    with available():
-        place = state.folder()
-        lock = state.claim(place)
-    supervisor = Supervisor(place)
-    state.clear(place)
-    (place / "logs").mkdir(exist_ok=True)
-    yield supervisor
-    supervisor.stop_all()
-    lock.close()
+@pytest.fixture
+def measured(request: pytest.FixtureRequest) -> Callable[[str, float], None]:
+    """Note a figure; all of them are printed after the run. Never an assertion."""
+    figures = request.config.stash.setdefault(FIGURES, [])
+    return lambda what, value: figures.append((request.node.name, what, value))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    figures = terminalreporter.config.stash.get(FIGURES, [])
+    if figures:
+        terminalreporter.section("measured (seconds unless said otherwise)")
+    for test, what, value in figures:
+        terminalreporter.write_line(f"{value:8.2f}  {what}  [{test}]")
+
+
+def started(request: pytest.FixtureRequest, part):
+    """Start a part, give it, and stop it."""
+    with available(request.config):
+        part.start()
+    yield part
+    part.stop()
 
 
 @pytest.fixture(scope="session")
-def control_plane(bench: Supervisor) -> Iterator[ControlPlane]:
-    part = ControlPlane(state.folder(), bench)
-    yield from started(part)
+def bench(request: pytest.FixtureRequest) -> Iterator["Supervisor"]:
+    """The processes of this test run, in a folder that it alone has."""
+    from tests.bench import state
+
+    with ExitStack() as stack:
+        # Who ends the run by SIGTERM gets the same clean-up as with Ctrl-C.
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+        stack.callback(signal.signal, signal.SIGTERM, before)
+        with available(request.config):
+            supervisor = stack.enter_context(state.session())
+        request.config.stash[SUPERVISOR] = supervisor
+        yield supervisor
 
 
 @pytest.fixture(scope="session")
-def jobset(control_plane):
+def control_plane(request, bench) -> Iterator["ControlPlane"]:
+    from tests.bench import state
+    from tests.bench.control_plane import ControlPlane
+
+    yield from started(request, ControlPlane(state.folder(), bench))
+
+
+@pytest.fixture(scope="session")
+def jobset(request, control_plane) -> Iterator["JobSet"]:
     from tests.bench.jobset import JobSet
 
-    yield from started(JobSet(control_plane))
+    yield from started(request, JobSet(control_plane))
 
 
 @pytest.fixture(scope="session")
-def node(control_plane):
+def node(request, control_plane) -> Iterator["Node"]:
     from tests.bench.node import Node
 
-    yield from started(Node(control_plane, "node-1", 1))
+    yield from started(request, Node(control_plane, "node-1", 1))
 
 
 @pytest.fixture(scope="session")
-def second_node(control_plane):
+def second_node(request, control_plane) -> Iterator["Node"]:
     from tests.bench.node import Node
 
-    yield from started(Node(control_plane, "node-2", 2))
+    yield from started(request, Node(control_plane, "node-2", 2))
 
 
 @pytest.fixture(scope="session")
-def kwok(control_plane):
+def kwok(request, control_plane) -> Iterator["Kwok"]:
     from tests.bench.kwok import Kwok
 
-    yield from started(Kwok(control_plane))
+    yield from started(request, Kwok(control_plane))
 
 
 @pytest.fixture(scope="session")
-def rollouts(control_plane):
+def rollouts(request, control_plane) -> Iterator["Rollouts"]:
     from tests.bench.rollouts import Rollouts
 
-    yield from started(Rollouts(control_plane))
+    yield from started(request, Rollouts(control_plane))
 
 
 @pytest.fixture(scope="session")
-def argocd(control_plane):
+def argocd(request, control_plane) -> Iterator["ArgoCD"]:
     from tests.bench.argocd import ArgoCD
 
-    yield from started(ArgoCD(control_plane))
+    yield from started(request, ArgoCD(control_plane))
 
 
 @pytest.fixture
@@ -109,22 +146,30 @@ def namespace(control_plane) -> Iterator[str]:
     api.wait_for("its account", lambda: api.find("v1", "ServiceAccount", "default", name))
     yield name
     api.delete(item)
-
-
-def started(part):
-    """Start a part, give it, and stop it."""
-    with available():
-        part.start()
-    yield part
-    part.stop()
+    api.close()
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
+def pytest_runtest_makereport(item: pytest.Item):
     """Show the components' last words beside a failure."""
-    report = yield
-    supervisor = getattr(item, "funcargs", {}).get("bench")
-    if report.failed and supervisor is not None:
+    report = no_skip((yield))
+    supervisor = item.config.stash.get(SUPERVISOR, None)
+    if report.failed and supervisor is not None and item.get_closest_marker("bench"):
         for process in supervisor.running():
-            report.sections.append((f"log of {process.name}", process.tail(15)))
+            name = process.name if process.is_alive() else f"{process.name}, which has ended"
+            report.sections.append((f"log of {name}", process.tail(LOG_LINES)))
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report():
+    return no_skip((yield))
+
+
+def no_skip(report):
+    """Make a failure of a skip where nothing may be skipped; what is expected to fail may."""
+    required = os.environ.get("ARGOCD_FLUID_BENCH") == "required"
+    if required and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"nothing may be skipped here: {report.longrepr[-1]}"
     return report

@@ -17,6 +17,7 @@ FluidError
            +-- Invalid    422, with its text
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 
@@ -52,6 +53,15 @@ class UserError(FluidError):
         text = f"{self.problem} ({self.hint})" if self.hint else self.problem
         place = str(self.where)
         return f"{place}: {text}" if place else text
+
+
+def leaves(group: BaseExceptionGroup[UserError]) -> Iterator[UserError]:
+    """Give the problems of a group, however deep it is nested, in their order."""
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from leaves(error)
+        else:
+            yield error
 
 
 class ManifestError(UserError):

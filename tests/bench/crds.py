@@ -13,7 +13,7 @@ _KIND = "CustomResourceDefinition"
 
 
 def install(api: Api, files: Iterable[Path]) -> None:
-    """Apply them (server-side: some are too long for an annotation) and wait until all are served."""
+    """Apply them (server-side: some are too long for an annotation), wait until they are served."""
     names = []
     for file in files:
         crd = yaml.load(file.read_text(), Loader=yaml.CSafeLoader)

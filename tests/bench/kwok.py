@@ -18,6 +18,17 @@ EXIT = "bench/exit"
 
 _STAGES = Path(__file__).parent / "kwok"
 _TAINT = {"key": "kwok.x-k8s.io/node", "value": "fake", "effect": "NoSchedule"}
+_TOLERATIONS = [{**_TAINT, "operator": "Equal"}]
+_LABEL = {"type": "kwok"}
+# A node without a machine has none of these, but they are required.
+_UNKNOWN = (
+    "bootID",
+    "kernelVersion",
+    "kubeProxyVersion",
+    "machineID",
+    "osImage",
+    "systemUUID",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,21 +40,21 @@ class KwokNode:
     @property
     def placement(self) -> dict[str, Any]:
         """Fields of a pod spec that put the pod on this node; no other pod gets here."""
-        return {"nodeSelector": {"kubernetes.io/hostname": self.name}, **_TOLERATED}
-
-
-_TOLERATED = {"tolerations": [{**_TAINT, "operator": "Equal"}]}
+        selector = {**_LABEL, "kubernetes.io/hostname": self.name}
+        return {"nodeSelector": selector, "tolerations": _TOLERATIONS}
 
 
 class Kwok:
     """The kwok controller, and the nodes made with it."""
 
-    # Fields of a pod spec that put the pod on any of its nodes.
-    placement = {"nodeSelector": {"type": "kwok"}, **_TOLERATED}
-
     def __init__(self, control_plane: ControlPlane) -> None:
         self._control_plane = control_plane
         self._nodes: dict[str, dict[str, Any]] = {}
+
+    @property
+    def placement(self) -> dict[str, Any]:
+        """Fields of a pod spec that put the pod on any of its nodes."""
+        return {"nodeSelector": _LABEL, "tolerations": _TOLERATIONS}
 
     def start(self) -> None:
         binaries = build.ensure("kwok")
@@ -87,7 +98,7 @@ def _node(name: str, size: dict[str, str]) -> dict[str, Any]:
         "metadata": {
             "name": name,
             "annotations": {"kwok.x-k8s.io/node": "fake"},
-            "labels": {"kubernetes.io/hostname": name, "type": "kwok"},
+            "labels": {**_LABEL, "kubernetes.io/hostname": name},
         },
         "spec": {"taints": [_TAINT]},
         "status": {
@@ -98,10 +109,7 @@ def _node(name: str, size: dict[str, str]) -> dict[str, Any]:
                 "operatingSystem": "linux",
                 "kubeletVersion": build.KUBERNETES_VERSION,
                 "containerRuntimeVersion": "kwok",
-                **dict.fromkeys(
-                    ("bootID", "kernelVersion", "machineID", "osImage", "systemUUID"), ""
-                ),
-                "kubeProxyVersion": "",
+                **dict.fromkeys(_UNKNOWN, ""),
             },
         },
     }

@@ -1,6 +1,6 @@
 """One certificate authority for everything that the bench starts."""
 
-import datetime
+import datetime as dt
 import ipaddress
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,8 +11,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-_LIFETIME = datetime.timedelta(days=30)
-_CLOCK_SKEW = datetime.timedelta(minutes=5)
+_LIFETIME = dt.timedelta(days=30)
+_CLOCK_SKEW = dt.timedelta(minutes=5)
 
 
 class KeyPair(NamedTuple):
@@ -97,7 +97,7 @@ class Authority:
 def _builder(
     subject: x509.Name, issuer: x509.Name, public_key: ec.EllipticCurvePublicKey
 ) -> x509.CertificateBuilder:
-    now = datetime.datetime.now(datetime.UTC)
+    now = dt.datetime.now(dt.UTC)
     return (
         x509.CertificateBuilder()
         .subject_name(subject)

@@ -5,7 +5,9 @@ and a pid that was given to somebody else since is left alone.
 """
 
 import contextlib
+import http.client
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -17,6 +19,8 @@ from pathlib import Path
 _TAIL_LINES = 40
 _POLL_S = 0.05
 _STOP_S = 10
+_PORTS = range(20000, 30000)
+_given_ports: set[int] = set()
 
 
 class DidNotStart(Exception):
@@ -24,10 +28,18 @@ class DidNotStart(Exception):
 
 
 def free_port() -> int:
-    """A port of 127.0.0.1 that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port of 127.0.0.1 that nobody listens on now; never the same one twice.
+
+    The kernel gives ports for outgoing connections from 32768 on: one of these may be taken before
+    a component listens on it. At random, so that two runs at once seldom meet.
+    """
+    while True:
+        port = secrets.choice(_PORTS)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            if port not in _given_ports:
+                _given_ports.add(port)
+                return port
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +147,9 @@ class Supervisor:
 
     @staticmethod
     def _is_ready(process: Process, ready: Callable[[], bool]) -> bool:
-        # A component that is not up yet refuses connections; what else is wrong shows at the end.
-        with contextlib.suppress(OSError):
+        # A component that is not up yet refuses connections or ends them in the middle; what else
+        # is wrong shows at the end.
+        with contextlib.suppress(OSError, http.client.HTTPException):
             return process.is_alive() and ready()
         return False
 
@@ -152,7 +165,8 @@ def end_leftovers(folder: Path) -> None:
         if pid := _recorded(file):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(pid, signal.SIGKILL)
-            while _recorded(file) == pid:
+            deadline = time.monotonic() + _STOP_S
+            while _recorded(file) == pid and time.monotonic() < deadline:
                 time.sleep(_POLL_S)
         # The next run may have started its own component of that name meanwhile.
         if not _recorded(file):

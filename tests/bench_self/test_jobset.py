@@ -4,6 +4,8 @@ import pytest
 
 from tests.bench.api import ApiFailure
 
+pytestmark = pytest.mark.usefixtures("jobset")
+
 API_VERSION = "jobset.x-k8s.io/v1alpha2"
 
 
@@ -30,7 +32,7 @@ def job_set(namespace, **policy):
     }
 
 
-def test_a_jobset_gets_defaults_and_jobs(control_plane, jobset, namespace):
+def test_a_jobset_gets_defaults_and_jobs(control_plane, namespace):
     api = control_plane.client()
     created = api.create(job_set(namespace))
     jobs = [job["template"]["spec"] for job in created["spec"]["replicatedJobs"]]
@@ -44,7 +46,7 @@ def test_a_jobset_gets_defaults_and_jobs(control_plane, jobset, namespace):
     )
 
 
-def test_its_template_cannot_change(control_plane, jobset, namespace):
+def test_its_template_cannot_change(control_plane, namespace):
     api = control_plane.client()
     created = api.create(job_set(namespace))
     template = created["spec"]["replicatedJobs"]
@@ -54,7 +56,7 @@ def test_its_template_cannot_change(control_plane, jobset, namespace):
     assert "vjobset.kb.io" in refused.value.text
 
 
-def test_restart_in_place_is_on(control_plane, jobset, namespace):
+def test_restart_in_place_is_on(control_plane, namespace):
     item = job_set(namespace, restartStrategy="InPlaceRestart")
     for job in item["spec"]["replicatedJobs"]:
         job["template"]["spec"] |= {

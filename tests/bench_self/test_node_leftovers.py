@@ -1,5 +1,6 @@
-"""A test run that was killed leaves a node behind; the next start of that node finds all of it."""
+"""A test run that was killed leaves a node behind; the next run finds all of it."""
 
+import copy
 import os
 import signal
 from pathlib import Path
@@ -9,41 +10,44 @@ import pytest
 from tests.bench.cgroups import CgroupRoot, machine_hierarchies
 from tests.bench.images import LOAD_CONTAINER
 from tests.bench.netns import NodeNetwork
-from tests.bench.node import Node
+from tests.bench.node import Node, cleanup
+from tests.bench.processes import Supervisor, end_leftovers
 
-INDEX = 3
+NETWORK = NodeNetwork(3)
+CGROUPS = CgroupRoot("fluid-bench-3", machine_hierarchies())
 
 
 @pytest.fixture
 def killed_run(control_plane, namespace):
-    """Pids of kubelet, containerd, shims and containers whose test process is gone."""
+    """The state folder of a run whose test process is gone while its node and pod live on."""
+    run = copy.copy(control_plane)
+    run.folder = control_plane.folder / "killed"
     child = os.fork()
     if child == 0:
         try:
-            run_a_pod(control_plane, namespace)
+            run.supervisor = Supervisor(run.folder)
+            start_a_pod(run, namespace)
         finally:
             # Nothing of the parent's clean-up may run here: that is what a SIGKILL is like.
             os.kill(os.getpid(), signal.SIGKILL)
     os.waitpid(child, 0)
-    in_network = NodeNetwork(INDEX).pids()
-    in_containers = CgroupRoot(f"fluid-bench-{INDEX}", machine_hierarchies()).pids()
-    assert len(in_network) >= 3
-    assert len(in_containers) >= 2
-    return in_network | in_containers
+    yield run.folder
+    # Of no use after a pass; after a failure nothing may stay on the machine.
+    end_leftovers(run.folder)
+    cleanup(run.folder)
 
 
-def run_a_pod(control_plane, namespace):
-    doomed = Node(control_plane, "doomed", INDEX)
+def start_a_pod(control_plane, namespace):
+    doomed = Node(control_plane, "doomed", 3)
     doomed.start()
+    item = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "load", "namespace": namespace},
+        "spec": {**doomed.placement, "containers": [LOAD_CONTAINER]},
+    }
     api = control_plane.client()
-    api.create(
-        {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": "load", "namespace": namespace},
-            "spec": {**doomed.placement, "containers": [LOAD_CONTAINER]},
-        }
-    )
+    api.create(item)
     api.wait_for(
         "the pod runs",
         lambda: api.get("v1", "Pod", "load", namespace)["status"]["phase"] == "Running",
@@ -57,19 +61,21 @@ def is_alive(pid):
         return False
 
 
-def test_the_next_run_ends_what_a_killed_one_left(control_plane, node, killed_run):
-    # Names on the machine come from the index, so the next run may call the node as it likes.
-    successor = Node(control_plane, "successor", INDEX)
-    successor.start()
-    left = NodeNetwork(INDEX).pids() & killed_run
-    successor.stop()
+def test_the_next_run_ends_what_a_killed_one_left(node, killed_run):
+    in_network, in_containers = NETWORK.pids(), CGROUPS.pids()
+    # kubelet, containerd, the pod's shim, the service's forwarder; pause and load.
+    assert len(in_network) >= 4
+    assert len(in_containers) >= 2
 
-    assert left == set()
-    assert [pid for pid in killed_run if is_alive(pid)] == []
-    assert not NodeNetwork(INDEX).path.exists()
-    assert not Path(f"/sys/class/net/fluid{INDEX}").exists()
-    assert list(Path("/sys/fs/cgroup").glob(f"**/fluid-bench-{INDEX}")) == []
-    assert f"/nodes/{INDEX}/" not in Path("/proc/self/mounts").read_text()
+    end_leftovers(killed_run)
+    cleanup(killed_run)
+
+    assert [pid for pid in in_network | in_containers if is_alive(pid)] == []
+    assert not NETWORK.path.exists()
+    assert not Path("/sys/class/net/fluid3").exists()
+    assert list(Path("/sys/fs/cgroup").glob("**/fluid-bench-3")) == []
+    assert str(killed_run) not in Path("/proc/self/mounts").read_text()
+    assert not (killed_run / "nodes" / "3").exists()
     # The neighbour on the same machine was not touched.
     assert node.is_ready()
     assert NodeNetwork(1).pids()

@@ -6,6 +6,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("rollouts")
+
 API_VERSION = "argoproj.io/v1alpha1"
 
 
@@ -36,9 +38,7 @@ def metric():
 
 
 @pytest.mark.parametrize(("value", "phase"), [(0.9, "Successful"), (0.1, "Failed")])
-def test_an_analysis_ends_as_the_metric_says(
-    control_plane, rollouts, namespace, metric, value, phase
-):
+def test_an_analysis_ends_as_the_metric_says(control_plane, namespace, metric, value, phase):
     metric.value = value
     api = control_plane.client()
     web = {"url": metric.url, "jsonPath": "{$.value}"}

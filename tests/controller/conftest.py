@@ -9,6 +9,7 @@ import yaml
 from tests.controller.running import Controller
 
 ROOT = Path(__file__).parents[2]
+CRD = "fluidworkloads.argocd-fluid.io"
 
 
 @pytest.fixture(scope="session")
@@ -28,9 +29,6 @@ def installed(control_plane, jobset):  # noqa: ARG001 - the controller watches J
     )
     api.close()
     return control_plane.token_kubeconfig("argocd-fluid", "argocd-fluid")
-
-
-CRD = "fluidworkloads.argocd-fluid.io"
 
 
 @pytest.fixture

@@ -28,8 +28,9 @@ class Controller:
             NAME,
             [
                 sys.executable,
-                "-c",
-                "import argparse,sys; from argocd_fluid.controller import command as c; p=argparse.ArgumentParser(); c.add_arguments(p); sys.exit(c.run(p.parse_args()))",
+                "-m",
+                "argocd_fluid",
+                "controller",
                 f"--kubeconfig={self._kubeconfig}",
                 "--interval=1s",
                 f"--metrics-address=127.0.0.1:{self._port}",

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.bench.images import LOAD_CONTAINER
 from tests.bench.load_client import Load
 from tests.controller.jobsets import intent, jobset
 from tests.controller.running import Controller
@@ -19,9 +20,9 @@ def api(control_plane):
 class Run:
     """One JobSet on the real node."""
 
-    def __init__(self, api, namespace, node, workers=1):
-        self.api, self.namespace = api, namespace
-        self.item = jobset("train", namespace, node.placement, workers=workers)
+    def __init__(self, api, namespace, node, name="train"):
+        self.api, self.namespace, self.name = api, namespace, name
+        self.item = jobset(name, namespace, node.placement)
 
     def create(self):
         self.api.create(self.item)
@@ -34,14 +35,27 @@ class Run:
         return ready if len(ready) == count else None
 
     def pods(self):
-        pods = self.api.list("v1", "Pod", self.namespace)
+        mine = f"jobset.sigs.k8s.io/jobset-name={self.name}"
+        pods = self.api.list("v1", "Pod", self.namespace, labels=mine)
         return [pod for pod in pods if "deletionTimestamp" not in pod["metadata"]]
 
     def fluid(self):
-        return self.api.find(*FLUID, "jobset-train", self.namespace)
+        return self.api.find(*FLUID, f"jobset-{self.name}", self.namespace)
 
     def status(self):
         return (self.fluid() or {}).get("status", {})
+
+    def load(self, milli):
+        """Start its pod's load, and give the pod."""
+        [pod] = self.create()
+        self.api.wait_for("it is managed", lambda: self.status().get("conditions"))
+        load = Load(pod["status"]["podIP"])
+        self.api.wait_for("its load answers", load.is_healthy)
+        load.cpu(milli)
+        return pod
+
+    def report(self):
+        return next(iter(self.status().get("pods", [])), None)
 
     def annotate(self, **annotations):
         prefixed = {f"argocd-fluid.io/{key}": value for key, value in annotations.items()}
@@ -49,6 +63,19 @@ class Run:
 
     def cpu_request(self):
         return self.pods()[0]["spec"]["containers"][0]["resources"]["requests"]["cpu"]
+
+
+def milli(text):
+    return int(text[:-1]) if text.endswith("m") else int(text) * 1000
+
+
+def on(pod, node):
+    return pod["spec"].get("nodeName") == node.name and pod["status"]["phase"] == "Running"
+
+
+def requested(pod):
+    containers = pod["spec"]["containers"]
+    return sum(milli(one["resources"].get("requests", {}).get("cpu", "0")) for one in containers)
 
 
 @pytest.fixture
@@ -131,18 +158,97 @@ def test_a_controller_that_was_killed_goes_on_where_it_was(
 
 @pytest.mark.usefixtures("controller")
 @pytest.mark.timeout(240)
-def test_nothing_is_touched_while_paused_and_leaving_removes_the_record(run: Run, api) -> None:
+def test_nothing_is_touched_while_paused_and_leaving_removes_the_record(
+    run: Run, api, namespace, node
+) -> None:
     run.item["metadata"]["annotations"]["argocd-fluid.io/paused"] = "true"
+    run.load(400)
+    other = Run(api, namespace, node, "other")
+    other.load(400)
+
+    api.wait_for("one like it is resized", lambda: other.cpu_request() != "100m", timeout_s=60)
+    api.delete(other.item)
+
+    assert run.cpu_request() == "100m"
+    assert run.fluid()["spec"]["mode"] == "off"
+    run.annotate(enabled="false")
+    api.wait_for("the record is gone", lambda: run.fluid() is None)
+
+
+@pytest.mark.timeout(240)
+def test_what_a_quota_refuses_is_taken_off_the_record_and_explained(
+    controller: Controller, run: Run, api, namespace
+) -> None:
+    quota = {"metadata": {"name": "q", "namespace": namespace}, "apiVersion": "v1"}
+    api.create(quota | {"kind": "ResourceQuota", "spec": {"hard": {"requests.cpu": "110m"}}})
+    run.load(400)
+
+    report = api.wait_for("the refusal is told", run.report, timeout_s=60)
+
+    assert (report["state"], report["reason"]) == ("Refused", "QuotaExceeded")
+    assert "exceeded quota: q" in report["message"]
+    assert report["wished"]["requests"]["cpu"] != "100m"
+    assert report["target"]["requests"]["cpu"] == "100m"
+    assert "ranks" not in run.status()["roles"][0]
+    assert run.cpu_request() == "100m"
+    sent = [line for line in controller.log() if line["msg"] == "resize refused"]
+    assert len(sent) == 1, "a refusal is followed by a hold-off"
+
+
+@pytest.mark.usefixtures("controller")
+@pytest.mark.timeout(240)
+def test_a_full_node_grants_in_part_and_says_what_is_missing(
+    run: Run, api, namespace, node
+) -> None:
+    found = api.get("v1", "Node", node.name)
+    taken = sum(requested(pod) for pod in api.list("v1", "Pod") if on(pod, node))
+    room = milli(found["status"]["allocatable"]["cpu"]) - taken
+    filler = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "filler", "namespace": namespace},
+        "spec": {
+            **node.placement,
+            "terminationGracePeriodSeconds": 1,
+            "containers": [
+                {**LOAD_CONTAINER, "resources": {"requests": {"cpu": f"{room - 130}m"}}}
+            ],
+        },
+    }
+    api.create(filler)
+    api.wait_for(
+        "the filler runs",
+        lambda: api.get("v1", "Pod", "filler", namespace)["status"]["phase"] == "Running",
+    )
+    run.load(400)
+
+    report = api.wait_for("the shortage is told", run.report, timeout_s=60)
+
+    assert report["state"] == "Partial"
+    assert milli(report["wished"]["requests"]["cpu"]) > 130
+    assert milli(run.cpu_request()) <= 130
+    api.delete(filler, grace_s=0)
+    api.wait_for("it gets the rest", lambda: milli(run.cpu_request()) > 130, timeout_s=60)
+    api.wait_for("nothing is short any more", lambda: run.report() is None, timeout_s=60)
+
+
+@pytest.mark.usefixtures("controller")
+@pytest.mark.timeout(240)
+def test_a_rank_that_was_killed_for_memory_gets_more_and_keeps_it(run: Run, api) -> None:
     [pod] = run.create()
     api.wait_for("it is managed", lambda: run.status().get("conditions"))
     load = Load(pod["status"]["podIP"])
     api.wait_for("its load answers", load.is_healthy)
-    load.cpu(400)
 
-    assert run.fluid()["spec"]["mode"] == "off"
-    run.annotate(enabled="false")
-    api.wait_for("the record is gone", lambda: run.fluid() is None)
-    assert run.cpu_request() == "100m"
+    load.grow_memory(bytes_per_s=256 << 20)
+
+    history = api.wait_for("it is resized", lambda: run.status().get("history"), timeout_s=60)
+    assert history[0]["reason"] == "OOMKilled"
+    [after] = run.pods()
+    assert after["metadata"]["uid"] == pod["metadata"]["uid"]
+    assert after["spec"]["containers"][0]["resources"]["limits"]["memory"] == "192Mi"
+    [rank] = run.status()["roles"][0]["ranks"]
+    assert rank["containers"][0]["resources"]["limits"]["memory"] == "192Mi"
 
 
 @pytest.mark.usefixtures("controller")

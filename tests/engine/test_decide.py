@@ -1,6 +1,6 @@
 import pytest
 from argocd_fluid.engine.decide import decide
-from argocd_fluid.engine.model import Amounts, PendingReason, Reason, Resource
+from argocd_fluid.engine.model import Amounts, PendingReason, Reason, Resource, Size
 from argocd_fluid.policy.model import Mode
 
 MI = 1 << 20
@@ -269,6 +269,13 @@ def test_stuck_resize(make, wish, *, pending, waited_s, reason, cpu):
     )
     assert (found and found.reason) == reason
     assert (found and found.size.cpu) == (cpu and milli(cpu, cpu))
+
+
+def test_a_stuck_resize_goes_back_to_a_size_that_the_pod_can_have(make, wish):
+    """The status rounds cpu limits and drops leaves; the class and the leaves must stay."""
+    rounded = Size(cpu=milli(417, 420), memory=Amounts(request=1000 * MI))
+    found = wish(pod={"pending": PendingReason.INFEASIBLE}, actual=rounded)
+    assert found.size == make.size(cpu=(420, 420))
 
 
 def test_a_refused_memory_shrink_is_taken_back(make, wish):

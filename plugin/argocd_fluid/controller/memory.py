@@ -4,10 +4,12 @@ Usage histories begin anew after a restart of the controller; holds are tried on
 sent is in the pods' specs, what was decided in the FluidWorkloads.
 """
 
-from collections.abc import Collection
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
-from argocd_fluid.engine.model import ContainerKey
+from argocd_fluid.controller.harm import Shrunk, shrinks
+from argocd_fluid.engine.model import ContainerKey, ContainerState, Size
 from argocd_fluid.engine.usage import History, Reading
 from argocd_fluid.kube.backoff import Backoff
 from argocd_fluid.kube.store import Key
@@ -15,6 +17,9 @@ from argocd_fluid.kube.summary import ContainerStats, Summary
 
 FIRST_HOLD_S = 10.0
 LAST_HOLD_S = 300.0
+MOST_PATIENCE = 16.0
+
+V = TypeVar("V")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +38,9 @@ class Memory:
 
     histories: dict[ContainerKey, History] = field(default_factory=dict)
     resized_s: dict[ContainerKey, float] = field(default_factory=dict)
+    shrunk: dict[ContainerKey, Shrunk] = field(default_factory=dict)
+    patience: dict[ContainerKey, float] = field(default_factory=dict)
+    """How many times longer than its policy says a container must be idle to be shrunk."""
     holds: dict[str, Hold] = field(default_factory=dict)
     """By pod uid."""
     unsure: set[Key] = field(default_factory=set)
@@ -53,6 +61,23 @@ class Memory:
                 if reading is not None:
                     self.histories.setdefault(key, History()).add(reading)
 
+    def add_resize(self, key: ContainerKey, *, before: Size, leaves: Size, now: float) -> None:
+        """Remember a patch that was accepted."""
+        self.resized_s[key] = now
+        if shrinks(before, leaves):
+            self.shrunk[key] = Shrunk(at_s=now, before=before)
+        else:
+            self.shrunk.pop(key, None)
+
+    def blame(self, containers: Iterable[ContainerState]) -> None:
+        """Double the patience with containers whose shrink did harm, once per shrink."""
+        for container in containers:
+            shrink = self.shrunk[container.key]
+            if not shrink.blamed:
+                self.shrunk[container.key] = replace(shrink, blamed=True)
+                patience = self.patience.get(container.key, 1.0)
+                self.patience[container.key] = min(MOST_PATIENCE, 2 * patience)
+
     def hold(self, uid: str, *, now: float, reason: str, message: str) -> Hold:
         """Leave a pod alone after a refusal, longer each time."""
         backoff = self._backoffs.setdefault(uid, Backoff(FIRST_HOLD_S, LAST_HOLD_S))
@@ -69,8 +94,10 @@ class Memory:
 
     def keep_only(self, uids: Collection[str]) -> None:
         """Forget the pods that are gone."""
-        for by_key in (self.histories, self.resized_s):
-            _prune(by_key, uids)
+        _prune(self.histories, uids)
+        _prune(self.resized_s, uids)
+        _prune(self.shrunk, uids)
+        _prune(self.patience, uids)
         for by_uid in (self.holds, self._backoffs):
             for uid in by_uid.keys() - set(uids):
                 del by_uid[uid]
@@ -98,8 +125,6 @@ def reading_of(stats: ContainerStats) -> Reading | None:
     )
 
 
-def _prune(
-    by_key: dict[ContainerKey, History] | dict[ContainerKey, float], uids: Collection[str]
-) -> None:
+def _prune(by_key: dict[ContainerKey, V], uids: Collection[str]) -> None:
     for key in [key for key in by_key if key.uid not in uids]:
         del by_key[key]

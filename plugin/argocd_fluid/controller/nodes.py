@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from argocd_fluid.controller import harm
 from argocd_fluid.controller.cluster import Cluster
 from argocd_fluid.controller.memory import Memory
 from argocd_fluid.controller.observe import View, observe
@@ -86,7 +87,9 @@ class NodeLoop:
             workload_of=self._cluster.workload_of, memory=memory, mode=self._settings.mode, now=now
         )
         snapshot = observe(node, pods, view)
-        wishes = decide(snapshot, now)
+        harmed = harm.harmed(snapshot, memory.shrunk, harm.unready_since(pods), now)
+        memory.blame(harmed)
+        wishes = harm.with_reverts(decide(snapshot, now), harmed, memory.shrunk)
         grants = negotiate(snapshot, [wish for wish in wishes if _is_automatic(wish)])
         recorded = self._resizer.record(grants)
         sent = self._resizer.apply(snapshot, recorded, memory=memory, now=now)

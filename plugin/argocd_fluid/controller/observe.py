@@ -153,6 +153,7 @@ def _container_state(it: _Enrolled, view: View) -> ContainerState:
         has_claims=bool(container.resources.claims),
         actual=_actual(status),
         hold_until_s=hold.until_s if hold else None,
+        scale_down_factor=view.memory.patience.get(key, 1.0),
         sidecar=container.restart_policy == ALWAYS,
     )
 

@@ -60,6 +60,7 @@ class Resizer:
         sent = Sent(grants=grants)
         versions: dict[str, str] = {}
         failed: set[str] = set()
+        by_container = {(one.container.key.uid, one.container.key.container): one for one in grants}
         for resize in plan(snapshot, [grant for grant in grants if grant.changes]):
             if resize.uid in failed:
                 continue
@@ -69,14 +70,10 @@ class Resizer:
             if answer.verdict in TAKEN and answer.pod is not None:
                 versions[resize.uid] = answer.pod.metadata.resource_version
                 for name, leaves in resize.sizes.items():
-                    key = ContainerKey(
-                        namespace=resize.namespace,
-                        pod=resize.name,
-                        uid=resize.uid,
-                        container=name,
-                    )
+                    grant = by_container[resize.uid, name]
+                    key, before = grant.container.key, grant.container.spec
                     sent.take(key, leaves)
-                    memory.resized_s[key] = now
+                    memory.add_resize(key, before=before, leaves=leaves, now=now)
                 continue
             failed.add(resize.uid)
             if answer.verdict is Verdict.REFUSED:

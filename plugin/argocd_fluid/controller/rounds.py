@@ -7,6 +7,7 @@ from argocd_fluid.controller import record
 from argocd_fluid.controller.memory import Hold
 from argocd_fluid.controller.reports import Facts, reports_of
 from argocd_fluid.engine.model import (
+    Amounts,
     ContainerKey,
     Grant,
     NodeSnapshot,
@@ -30,7 +31,10 @@ class Sent:
 
     def take(self, key: ContainerKey, leaves: Size) -> None:
         """Add the leaves of one accepted patch."""
-        self.taken[key] = merged(self.taken.get(key, Size()), leaves)
+        before = self.taken.get(key, Size())
+        self.taken[key] = Size(
+            cpu=_overlaid(before.cpu, leaves.cpu), memory=_overlaid(before.memory, leaves.memory)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,3 +100,10 @@ class Round:
             for grant in grants
             if (taken := self.sent.taken.get(grant.container.key)) is not None
         ]
+
+
+def _overlaid(below: Amounts, above: Amounts) -> Amounts:
+    return Amounts(
+        request=below.request if above.request is None else above.request,
+        limit=below.limit if above.limit is None else above.limit,
+    )

@@ -200,6 +200,7 @@ class Reason(StrEnum):
     DEFERRED = "Deferred"  # the kubelet has kept a resize waiting too long
     INFEASIBLE = "Infeasible"  # the kubelet will never accept it
     SHRINK_REFUSED = "ShrinkRefused"  # the kubelet found more memory in use than the new limit
+    SHRINK_HARMED = "ShrinkHarmed"  # OOM kill or NotReady after a shrink: it is taken back
     # Grants.
     GRANTED = "Granted"
     PARTIAL = "PartiallyGranted"

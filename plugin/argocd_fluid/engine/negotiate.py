@@ -22,6 +22,7 @@ from argocd_fluid.engine.model import (
     Wish,
 )
 from argocd_fluid.engine.sizes import STEP, describe, with_amounts
+from argocd_fluid.engine.stuck import accepted
 
 _URGENCY = (Reason.OOM_KILLED, Reason.TREND, Reason.SHRINK_REFUSED, Reason.RECORDED, Reason.HOT)
 _STUCK = frozenset({Reason.DEFERRED, Reason.INFEASIBLE})
@@ -181,10 +182,7 @@ class _Table:
 
 def _base(wish: Wish) -> Size:
     """Give the size that growth starts from: what the kubelet runs, where it refuses the spec."""
-    container = wish.container
-    if wish.reason in _STUCK and container.actual is not None:
-        return container.actual
-    return container.spec
+    return accepted(wish.container) if wish.reason in _STUCK else wish.container.spec
 
 
 def _moves(wish: Wish) -> bool:

@@ -7,11 +7,12 @@ from argocd_fluid.engine.model import (
     PodState,
     Reason,
     Resource,
+    Size,
     Wish,
 )
 from argocd_fluid.engine.need import memory_floor, needed
 from argocd_fluid.engine.recorded import recorded
-from argocd_fluid.engine.sizes import describe
+from argocd_fluid.engine.sizes import describe, laid_over
 
 DEFERRED_PATIENCE_S = 300.0
 """How long the kubelet may keep a resize waiting before it is lowered to what fits; the Vertical
@@ -20,10 +21,30 @@ DEFERRED_LIMIT_S = 600.0
 """Then it is taken back whole: what should fit and is still refused is no question of room."""
 
 
+def accepted(container: ContainerState) -> Size:
+    """Give the size that the kubelet runs, as the pod could have it; the spec while unknown.
+
+    The status rounds a cpu limit and may lack leaves (k/k 129357, 141814), so equal request and
+    limit are made equal again and no leaf is taken from or added to the spec.
+    """
+    if container.actual is None:
+        return container.spec
+    cpu, memory = (
+        laid_over(
+            container.spec.of(resource),
+            container.actual.of(resource),
+            guaranteed=container.spec.of(resource).request == container.spec.of(resource).limit,
+            resource=resource,
+        )
+        for resource in Resource
+    )
+    return Size(cpu=cpu, memory=memory)
+
+
 def stuck(pod: PodState, container: ContainerState, now: float) -> Wish | None:
     """Lower a resize that the kubelet does not accept; `negotiate` knows to what."""
-    actual = container.actual
-    if pod.pending is None or actual is None or actual == container.spec:
+    actual = accepted(container)
+    if pod.pending is None or actual == container.spec:
         return None
     if any(recorded(pod, container, resource, now) for resource in Resource):
         return None  # another size is on record already; it replaces the stuck one

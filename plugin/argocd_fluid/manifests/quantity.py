@@ -75,8 +75,9 @@ _QUANTITY: Final = re.compile(
 _EXPONENT: Final = re.compile(r"[eE](?P<exponent>[+-]?[0-9]+)")
 # Go trims what Unicode calls a space, after JSON has escaped control characters and U+2028/2029.
 _SPACES: Final = " \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"  # noqa: E501 - one literal
-# Kubernetes would take any exponent that fits 64 bits; beyond this nothing can be meant.
-_MAX_EXPONENT: Final = 300
+# Kubernetes takes any length and any exponent that fits 64 bits; more than this only costs time.
+_MAX_EXPONENT: Final = 3000
+_MAX_TEXT: Final = 1000
 _INT64_DIGITS: Final = 18
 
 
@@ -97,7 +98,7 @@ _HINT: Final = 'write it like 500m, 2, "1.5" for cpu and 512Mi, 4Gi for memory'
 def _parse(text: str) -> Quantity:
     trimmed = text.strip(_SPACES)
     match = _QUANTITY.fullmatch(trimmed)
-    if match is None or not trimmed:
+    if match is None or not trimmed or len(trimmed) > _MAX_TEXT:
         raise QuantityError(f"{text!r} is no quantity", hint=_HINT)
     base, exponent, form = _scale(match["suffix"], text)
     num, denom = match["num"] or "0", match["denom"] or ""

@@ -1,77 +1,181 @@
-"""What a plain YAML scalar means to Kubernetes.
+"""What a plain YAML scalar means to Kubernetes (sigs.k8s.io/yaml: YAML 1.1 with exceptions).
 
-sigs.k8s.io/yaml decodes with go-yaml's YAML 1.1 tables and its own numbers, then goes through JSON.
-Measured against kubectl 1.37 (`y` is true, `0o644` is 420, `08` is 8, `12:30:45` is a string).
+Measured against kubectl: no timestamps, no base 60, `y` is true, `0o17` and `017` are octal, `08`
+is 8, `1e3` is 1000. Both the reader and the writer stand on `resolve`, so that what the writer
+leaves plain comes back as the same string.
 """
 
+import base64
+import binascii
 import math
 import re
+import struct
+from collections.abc import Callable
+from typing import Final
 
 Scalar = str | int | float | bool | None
+"""A value in JSON that has no parts."""
 
-NULLS = {"", "~", "null", "Null", "NULL"}
-BOOLEANS = {
-    spelling: value
-    for value, words in ((True, ("y", "yes", "true", "on")), (False, ("n", "no", "false", "off")))
-    for word in words
-    for spelling in (word, word.capitalize(), word.upper())
+
+class ScalarError(ValueError):
+    """A scalar that Kubernetes refuses; the reader adds the place."""
+
+
+_WORDS: Final[dict[str, Scalar]] = {
+    **dict.fromkeys(["y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE"], True),
+    **dict.fromkeys(["on", "On", "ON"], True),
+    **dict.fromkeys(["n", "N", "no", "No", "NO", "false", "False", "FALSE"], False),
+    **dict.fromkeys(["off", "Off", "OFF"], False),
+    **dict.fromkeys(["", "~", "null", "Null", "NULL"]),
+    **dict.fromkeys([".nan", ".NaN", ".NAN"], math.nan),
+    **dict.fromkeys([".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"], math.inf),
+    **dict.fromkeys(["-.inf", "-.Inf", "-.INF"], -math.inf),
 }
-NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)", re.ASCII)
-PLAIN_INTEGER = re.compile(r"[-+]?[0-9]+", re.ASCII)
-FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", re.ASCII)
-# Go's ParseInt with base 0; Python's own prefixes differ (0644 is octal there).
-PREFIXED = re.compile(
-    r"[-+]?0(?:[bB](?P<b>[01]+)|[xX](?P<x>[0-9a-fA-F]+)|[oO](?P<o>[0-7]+)|(?P<old>[0-7]+))",
-    re.ASCII,
+# No other first character can start a word, a number or nothing.
+_MEANS_MORE: Final = frozenset("yYnNtTfFoO~.+-0123456789")
+_INT: Final = re.compile(
+    r"(?P<sign>[-+]?)(?:0[xX](?P<hex>[0-9a-fA-F]+)|0[oO]?(?P<octal>[0-7]+)"
+    r"|0[bB](?P<binary>[01]+)|(?P<decimal>0|[1-9][0-9]*))"
 )
-BASES = {"b": 2, "x": 16, "o": 8, "old": 8}
-FIRST = frozenset("0123456789+-.")
-
-INT64_MIN, UINT64_MAX = -(2**63), 2**64 - 1
-
-
-class NotJson(ValueError):
-    """A number that JSON cannot hold: infinity or NaN."""
+_BASES: Final = {"hex": 16, "octal": 8, "binary": 2, "decimal": 10}
+_FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_MAX_UINT64: Final = 2**64 - 1
+_MAX_INT64: Final = 2**63 - 1
+_MIN_INT64: Final = -(2**63)
+# From here on Go writes a float with an exponent; below, a whole one comes out as an integer.
+_EXPONENT_FROM: Final = 1e21
 
 
 def resolve(text: str) -> Scalar:
-    """Give the value of a plain (unquoted, untagged) scalar. Raises NotJson."""
-    if text in NULLS:
-        return None
-    if text in BOOLEANS:
-        return BOOLEANS[text]
-    if text[0] not in FIRST:
+    """Give the value of a plain scalar; it may be a float that is not finite."""
+    if text and text[0] not in _MEANS_MORE:
         return text
-    if NOT_FINITE.fullmatch(text):
-        raise NotJson(text)
-    number = _number(text.replace("_", ""))
-    return text if number is None else number
+    if text in _WORDS:
+        return _WORDS[text]
+    first = text[0]
+    if first == ".":
+        return _as_float(text, text)
+    if first in "+-0123456789":
+        plain = text.replace("_", "")
+        integer = _as_integer(plain)
+        return _as_float(plain, text) if integer is None else integer
+    return text
 
 
-def _number(text: str) -> int | float | None:
-    integer = _integer(text)
-    if integer is not None and INT64_MIN <= integer <= UINT64_MAX:
-        return integer
-    if not FLOAT.fullmatch(text):
+def resolve_tagged(tag: str | None, text: str) -> Scalar:
+    """Give the value of a scalar with an explicit tag; raises ScalarError where it does not fit."""
+    name = (tag or "").removeprefix("tag:yaml.org,2002:")
+    if name == "binary":
+        return _decoded(text)
+    expected = _TAGS.get(name)
+    if expected is None:
+        return text  # str, and every tag that nobody knows
+    value = resolve(text)
+    if not expected(value):
+        raise ScalarError(f"cannot decode {text!r} as a !!{name}")
+    return value
+
+
+def as_json(value: Scalar) -> Scalar:
+    """Give the value as it stands after Kubernetes has turned YAML into JSON.
+
+    Raises ScalarError for what JSON cannot hold.
+    """
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ScalarError(f"{value} cannot be written as JSON: Kubernetes refuses it")
+        if value.is_integer() and abs(value) < _EXPONENT_FROM:
+            value = int(value)
+    if isinstance(value, int) and not _MIN_INT64 <= value <= _MAX_INT64:
+        return float(value)
+    return value
+
+
+def as_key(value: Scalar) -> str:
+    """Give a mapping key as Kubernetes spells it; raises ScalarError for null."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value is None:
+        raise ScalarError("a key is null; Kubernetes wants strings")
+    if isinstance(value, int) and value > _MAX_INT64:
+        raise ScalarError(f"a key is {value}; Kubernetes wants strings")
+    return str(value) if isinstance(value, int) else _as_float32(value)
+
+
+def _as_integer(plain: str) -> int | None:
+    match = _INT.fullmatch(plain)
+    if match is None or match.lastgroup is None:
         return None
-    value = float(text)
-    if math.isinf(value):
-        # Go's parser reports a range error, and the scalar stays a string.
+    digits = match[match.lastgroup]
+    if len(digits) > _MAX_DIGITS:
         return None
-    whole = value.is_integer() and abs(value) < 2**63
-    # JSON has one kind of number: 1e3 and 1000 are the same on the wire.
-    return int(value) if whole else value
+    value = int(digits, _BASES[match.lastgroup])
+    if match["sign"] == "-":
+        value = -value
+    # An unsigned 64-bit integer has no sign in front.
+    high = _MAX_INT64 if match["sign"] else _MAX_UINT64
+    return value if _MIN_INT64 <= value <= high else None
 
 
-def _integer(text: str) -> int | None:
-    prefixed = PREFIXED.fullmatch(text)
-    if prefixed and prefixed.lastgroup:
-        value = int(prefixed[prefixed.lastgroup], BASES[prefixed.lastgroup])
-        return -value if text[0] == "-" else value
-    return int(text) if PLAIN_INTEGER.fullmatch(text) and _is_decimal(text) else None
+# Longer ones are floats or text anyway, and Python refuses to convert them.
+_MAX_DIGITS: Final = 1000
 
 
-def _is_decimal(text: str) -> bool:
-    """08 is no integer to Go, but a float with the value 8."""
-    digits = text.lstrip("+-")
-    return digits == "0" or digits[0] != "0"
+def _as_float(plain: str, text: str) -> float | str:
+    if not _FLOAT.fullmatch(plain):
+        return text
+    value = float(plain)
+    return value if math.isfinite(value) else text
+
+
+def _decoded(text: str) -> str:
+    try:
+        return base64.b64decode("".join(text.split()), validate=True).decode(errors="replace")
+    except binascii.Error:
+        raise ScalarError("!!binary value contains invalid base64 data") from None
+
+
+def _is_number(value: Scalar) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+_TAGS: Final[dict[str, Callable[[Scalar], bool]]] = {
+    "int": lambda value: isinstance(value, int) and not isinstance(value, bool),
+    "float": _is_number,
+    "bool": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
+}
+
+
+def _as_float32(value: float) -> str:
+    """Write like Go's FormatFloat(value, 'g', -1, 32), which sigs.k8s.io/yaml does with keys."""
+    single = _single(value)
+    if not math.isfinite(single):
+        return {math.inf: ".inf", -math.inf: "-.inf"}.get(single, ".nan")
+    shortest = next(
+        (text for text in (f"{single:.{digits}e}" for digits in range(9)) if _same(text, single)),
+        f"{single:.9e}",
+    )
+    mantissa, _, exponent = shortest.partition("e")
+    digits = mantissa.replace(".", "").lstrip("-")
+    if not _PLAIN_EXPONENTS[0] <= int(exponent) < _PLAIN_EXPONENTS[1]:
+        return f"{mantissa}e{int(exponent):+03d}"
+    places = max(len(digits) - 1 - int(exponent), 0)
+    return f"{single:.{places}f}"
+
+
+# What Go writes without an exponent where it is asked for the shortest form.
+_PLAIN_EXPONENTS: Final = (-4, 6)
+
+
+def _single(value: float) -> float:
+    try:
+        return float(struct.unpack("f", struct.pack("f", value))[0])
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def _same(text: str, single: float) -> bool:
+    return _single(float(text)) == single

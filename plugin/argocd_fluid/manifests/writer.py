@@ -1,98 +1,123 @@
-"""Writes manifests: JSON for Argo CD, YAML for people. Both are read back as the same values.
+"""Write manifests: JSON for Argo CD, YAML for people. Both come back as the same values.
 
-`---` stands before every document: after `---` Argo CD's splitter loses the second of two JSON
-documents that follow without one (gitops-engine, kube.SplitYAMLToString; measured).
+Argo CD reads `---`-separated documents with a YAML decoder even where they are JSON, and loses
+the second of two documents without a separator, so each one gets its own `---`.
 """
 
 import json
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
 
-from argocd_fluid.manifests.scalars import NotJson, resolve
+from argocd_fluid.manifests.scalars import resolve
 
-SAFE = re.compile(r"[A-Za-z0-9_./][-A-Za-z0-9_./=@+]*", re.ASCII)
-# What a literal block shows as it is: no control characters, no space at the end of a line.
-LITERAL = re.compile(r"(?:[\x20-\x7e\xa0-\ud7ff\ue000-\ufefe]*[\x21-\x7e\xa1-\ud7ff]\n|\n)+")
-STEP = 2
+# YAML decoders fold or refuse these where JSON allows them raw; lone surrogates are no text at all.
+_SPECIAL: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
+# A colon inside is plain after a letter: behind digits other readers see a time (12:30).
+_PLAIN: Final = re.compile(
+    r"[A-Za-z0-9_./][-A-Za-z0-9_./=@+]*|[A-Za-z](?:[-A-Za-z0-9_./=@+:]*[-A-Za-z0-9_./=@+])?"
+)
+# JSON in an annotation stays readable in single quotes.
+_SINGLE: Final = re.compile(r"""[\x20-\x26\x28-\x7e\xa0-\ud7ff]*""")
+# Text to Kubernetes, a date to most other readers.
+_DATE: Final = re.compile(r"[0-9]{4}-")
+_NOT_LITERAL: Final = re.compile("[^\t\n\x20-\x7e\xa0-\U0010ffff]|[ \t](?:\n|\\Z)")
 
 
-def to_json(manifests: Iterable[dict[str, Any]]) -> str:
-    """Write one line per document. Keys keep their order."""
-    return "".join(
-        f"---\n{json.dumps(one, ensure_ascii=False, separators=(',', ':'))}\n" for one in manifests
+def to_json(manifests: Iterable[Mapping[str, Any]]) -> str:
+    """Write one line of JSON per manifest, keys in the order that they have."""
+    return "".join(f"---\n{compact(manifest)}\n" for manifest in manifests)
+
+
+def to_yaml(manifests: Iterable[Mapping[str, Any]]) -> str:
+    """Write YAML as people do, without aliases and without folded lines."""
+    lines = (line for manifest in manifests for line in ("---", *_block(manifest, "")))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def compact(value: Any, *, sort_keys: bool = False) -> str:
+    """Write JSON without spaces; with sorted keys it is canonical."""
+    text = json.dumps(
+        value,
+        ensure_ascii=False,
+        allow_nan=False,
+        separators=(",", ":"),
+        sort_keys=sort_keys,
     )
+    return _SPECIAL.sub(_escaped, text)
 
 
-def to_yaml(manifests: Iterable[dict[str, Any]]) -> str:
-    """Write block style, keys in order, no aliases, no folded lines."""
-    return "".join(f"---\n{''.join(_block(one, 0))}" for one in manifests)
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    # Go reads a lone surrogate as the replacement character.
+    return "\ufffd" if _SURROGATES[0] <= code <= _SURROGATES[1] else f"\\u{code:04x}"
 
 
-def _block(value: Any, indent: int) -> Iterator[str]:
-    if isinstance(value, dict) and value:
-        for key, item in value.items():
-            yield " " * indent + _scalar(key) + ":"
-            yield from _item(item, indent + STEP, list_indent=indent)
+_SURROGATES: Final = (0xD800, 0xDFFF)
+
+
+def _block(value: Any, indent: str) -> Iterator[str]:
+    """Give the lines of a mapping or a list that is not empty, or of a scalar."""
+    if isinstance(value, Mapping) and value:
+        for key, part in value.items():
+            yield from _entry(f"{indent}{_scalar(key)}:", part, indent)
     elif isinstance(value, list) and value:
-        for item in value:
-            yield " " * indent + "-"
-            yield from _list_item(item, indent + STEP)
+        for part in value:
+            yield from _item(part, indent)
     else:
-        yield " " * indent + _scalar(value) + "\n"
+        yield f"{indent}{_inline(value)}"
 
 
-def _item(value: Any, indent: int, *, list_indent: int) -> Iterator[str]:
-    if isinstance(value, dict) and value:
-        yield "\n"
+def _entry(head: str, value: Any, indent: str) -> Iterator[str]:
+    if isinstance(value, Mapping) and value:
+        yield head
+        yield from _block(value, f"{indent}  ")
+    elif isinstance(value, list) and value:
+        yield head
         yield from _block(value, indent)
-    elif isinstance(value, list) and value:
-        yield "\n"
-        yield from _block(value, list_indent)
-    elif isinstance(value, str) and "\n" in value and _is_literal(value):
-        yield _literal(value, indent)
+    elif isinstance(value, str) and _is_literal(value):
+        yield from _literal(f"{head} ", value, f"{indent}  ")
     else:
-        yield f" {_scalar(value)}\n"
+        yield f"{head} {_inline(value)}"
 
 
-def _list_item(value: Any, indent: int) -> Iterator[str]:
-    if isinstance(value, dict | list) and value:
-        # The first line goes on behind the dash.
-        first, *rest = "".join(_block(value, indent)).splitlines(keepends=True)
-        yield " " + first.removeprefix(" " * indent)
-        yield from rest
-    elif isinstance(value, str) and "\n" in value and _is_literal(value):
-        yield _literal(value, indent)
-    else:
-        yield f" {_scalar(value)}\n"
+def _item(value: Any, indent: str) -> Iterator[str]:
+    if isinstance(value, str) and _is_literal(value):
+        yield from _literal(f"{indent}- ", value, f"{indent}  ")
+        return
+    lines = _block(value, f"{indent}  ")
+    yield f"{indent}- {next(lines)[len(indent) + 2 :]}"
+    yield from lines
+
+
+def _inline(value: Any) -> str:
+    if isinstance(value, str):
+        return _scalar(value)
+    return compact(value)
+
+
+def _scalar(text: str) -> str:
+    """Leave text plain only where it is sure to come back as itself."""
+    if _PLAIN.fullmatch(text) and resolve(text) == text and not _DATE.match(text):
+        return text
+    if '"' in text and _SINGLE.fullmatch(text) and not _SPECIAL.search(text):
+        return f"'{text}'"
+    return compact(text)
 
 
 def _is_literal(text: str) -> bool:
-    ended = text if text.endswith("\n") else text + "\n"
-    # A first line that starts with a space or is empty would need an indentation indicator.
-    return text[0] not in " \n" and not ended.endswith("\n\n") and bool(LITERAL.fullmatch(ended))
+    return (
+        "\n" in text
+        and text[0] not in " \t\n"
+        and not _NOT_LITERAL.search(text)
+        and not _SPECIAL.search(text)
+    )
 
 
-def _literal(text: str, indent: int) -> str:
-    header = " |" if text.endswith("\n") else " |-"
-    lines = text.removesuffix("\n").split("\n")
-    return f"{header}\n" + "".join(f"{' ' * indent}{line}\n" if line else "\n" for line in lines)
-
-
-def _scalar(value: Any) -> str:
-    if isinstance(value, str):
-        return value if _reads_as_itself(value) else json.dumps(value, ensure_ascii=True)
-    if isinstance(value, dict):
-        return "{}"
-    if isinstance(value, list):
-        return "[]"
-    return json.dumps(value)
-
-
-def _reads_as_itself(text: str) -> bool:
-    if not SAFE.fullmatch(text):
-        return False
-    try:
-        return resolve(text) == text
-    except NotJson:
-        return False
+def _literal(head: str, text: str, indent: str) -> Iterator[str]:
+    body = text.rstrip("\n")
+    ending = len(text) - len(body)
+    yield head + ("|-" if ending == 0 else "|" if ending == 1 else "|+")
+    for line in body.split("\n"):
+        yield f"{indent}{line}" if line else ""
+    yield from [""] * (ending - 1)

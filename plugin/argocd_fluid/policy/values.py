@@ -1,0 +1,105 @@
+"""How single values of a policy are read. Each raises PolicyError; the caller adds the place."""
+
+from argocd_fluid.errors import PolicyError, QuantityError
+from argocd_fluid.manifests.quantity import Quantity, parse_quantity
+from argocd_fluid.policy.model import Limits, Mode
+
+
+def cpu(value: object) -> int:
+    """Read a CPU amount above zero: millicores."""
+    return _positive(_quantity(value, "500m, 2").milli(), value)
+
+
+def memory(value: object) -> int:
+    """Read a memory amount above zero: bytes."""
+    return _positive(_quantity(value, "512Mi, 4Gi").value(), value)
+
+
+def share(value: object) -> float:
+    """Read a share of a limit or request, above 0 and at most 1."""
+    number = _number(value)
+    if not 0 < number <= 1:
+        raise PolicyError(f"{value!r} is not above 0 and at most 1")
+    return number
+
+
+def factor(value: object) -> float:
+    """Read a factor that makes larger."""
+    number = _number(value)
+    if not 1 < number <= _MAX_FACTOR:
+        raise PolicyError(f"{value!r} is not above 1 and at most {_MAX_FACTOR}")
+    return number
+
+
+_MAX_FACTOR = 100
+
+
+def priority(value: object) -> int:
+    """Read a whole number."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise PolicyError(f"{value!r} is no whole number")
+    return value
+
+
+def flag(value: object) -> bool:
+    """Read true or false."""
+    if not isinstance(value, bool):
+        raise PolicyError(f"{value!r} is neither true nor false")
+    return value
+
+
+def glob(value: object) -> str:
+    """Read a text that is not empty."""
+    if not isinstance(value, str) or not value:
+        raise PolicyError(f"{value!r} is no text", hint="quote it, or leave the key out")
+    return value
+
+
+def text(value: object) -> str:
+    """Read any text."""
+    if not isinstance(value, str):
+        raise PolicyError(f"{value!r} is no text")
+    return value
+
+
+def anything(value: object) -> object:
+    """Read what is not looked at here."""
+    return value
+
+
+def mode(value: object) -> Mode:
+    """Read a mode; YAML reads an unquoted `off` as false."""
+    if value is False:
+        return Mode.OFF
+    if not isinstance(value, str) or value not in list(Mode):
+        raise PolicyError(f"{value!r} is none of {', '.join(Mode)}")
+    return Mode(value)
+
+
+def limits(value: object) -> Limits:
+    """Read what happens to limits."""
+    if not isinstance(value, str) or value not in list(Limits):
+        raise PolicyError(f"{value!r} is none of {', '.join(Limits)}")
+    return Limits(value)
+
+
+def _quantity(value: object, example: str) -> Quantity:
+    hint = f"write it like {example}"
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise PolicyError(f"{value!r} is no quantity", hint=hint)
+    try:
+        return parse_quantity(value)
+    except QuantityError as error:
+        raise PolicyError(error.problem, hint=hint) from None
+
+
+def _positive(amount: int, value: object) -> int:
+    if amount <= 0:
+        raise PolicyError(f"{value!r} is not above zero")
+    return amount
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise PolicyError(f"{value!r} is no number")
+    return float(value)
