@@ -1,11 +1,10 @@
 """Quantities mean what they mean to Kubernetes. Expectations were measured with kubectl 1.37."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from argocd_fluid.errors import QuantityError
 from argocd_fluid.manifests.quantity import MAX_INT64, NANO, Format, Quantity, parse_quantity
+from hypothesis import given
+from hypothesis import strategies as st
 
 CANONICAL = {
     "1": "1",
@@ -83,7 +82,7 @@ def test_means_what_it_means_to_kubernetes(text, canonical):
 
 @pytest.mark.parametrize("text", REFUSED, ids=lambda text: repr(text)[:20])
 def test_refuses_what_kubernetes_refuses(text):
-    with pytest.raises(QuantityError, match="quantity|suffix"):
+    with pytest.raises(QuantityError, match=r"quantity|suffix"):
         parse_quantity(text)
 
 

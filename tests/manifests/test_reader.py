@@ -3,11 +3,11 @@
 The scalars were measured with kubectl 1.37; `test_kubectl` asks it again where it is built.
 """
 
-import pytest
-import yaml
-from hypothesis import given
-from hypothesis import strategies as st
+import json
+import subprocess
+import sys
 
+import pytest
 from argocd_fluid.errors import ManifestError
 from argocd_fluid.manifests import reader
 from argocd_fluid.manifests.reader import read
@@ -39,7 +39,8 @@ KEYS = {
 REFUSED = {
     "duplicate key": ("a: 1\nb: 2\na: 3", 3, "key 'a' is given twice"),
     "duplicate key in another spelling": ("{1: a, '1': b}", 1, "key '1' is given twice"),
-    "duplicate key in JSON": ('{"a": 1,\n\t"a": 2}', 1, "key 'a' is given twice"),
+    "duplicate key in JSON": ('{"a": 1,\n\t"a": 2}', 2, "key 'a' is given twice"),
+    "duplicate key in a JSON stream": ('{"a": 1}\n\n{"b": 1, "b": 2}', 3, "key 'b' is given twice"),
     "unknown anchor": ("a:\n  b: *nope", 2, "unknown anchor 'nope' referenced"),
     "self-reference": ("a: &x\n  b: *x", 2, "anchor 'x' value contains itself"),
     "infinity": ("a: .inf", 1, "cannot be written as JSON"),
@@ -52,7 +53,7 @@ REFUSED = {
     "wrong binary": ("a: !!binary '***'", 1, "invalid base64"),
     "no YAML": ("a: 1\n b: 2", 2, "is no YAML"),
     "no YAML, but like JSON": ('{"a": 1,\n "b" }}', 2, "is no YAML"),
-    "template": ("a: 1\nb: {{ x }}: 3", 2, "is no YAML"),
+    "template": ("a: 1\nb: {{ x }}", 2, "a key is a list or a mapping"),
     "tab": ("a:\n\tb: 1", 2, "is no YAML"),
     "control character": ("a: 1\nb: \x01", 2, "is no YAML"),
     "no mapping": ("- a", 1, "is no object"),
@@ -96,7 +97,7 @@ def test_refuses_what_is_not_utf_8():
         ("<<: {a: 1, b: 2}\na: 3", {"a": 3, "b": 2}),
         ("a: 3\n<<: {a: 1, b: 2}", {"a": 1, "b": 2}),
         ("<<: [{a: 1, b: 2}, {a: 3, c: 4}]", {"a": 1, "b": 2, "c": 4}),
-        ("x: &x {a: 1}\ny: {<<: *x, b: 2}", {"x": {"a": 1}, "y": {"a": 1, "b": 2}}),
+        ("x: &x {a: 1}\nz: {<<: *x, b: 2}", {"x": {"a": 1}, "z": {"a": 1, "b": 2}}),
     ],
     ids=["before", "after, which Kubernetes lets win", "list, first wins", "alias"],
 )
@@ -172,18 +173,15 @@ spec:
     )
 
 
-@given(st.text(alphabet="01289abefxobEBOX+-._ ~yYnNtrueTfalsinf'\":,[]{}#&*!|>%@`", max_size=12))
-def test_without_libyaml_it_reads_the_same(text):
-    def outcome():
-        try:
-            return [each.value for each in read(f"v: {text}\n".encode(), "f")]
-        except ManifestError as error:
-            return error.where.line
-
-    fast = outcome()
-    parser, reader._Parser = reader._Parser, yaml.SafeLoader
-    try:
-        slow = outcome()
-    finally:
-        reader._Parser = parser
-    assert fast == slow or isinstance(fast, int) != isinstance(slow, int)
+def test_without_libyaml_it_reads_the_same():
+    text = "".join(f"- {{v: {scalar} }}\n" for scalar in SCALARS)
+    code = (
+        "import json, sys, yaml\n"
+        "del yaml.CSafeLoader\n"
+        "from argocd_fluid.manifests.reader import read_value\n"
+        "print(json.dumps(read_value(sys.stdin.read(), 'f')[0]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=text, capture_output=True, text=True, check=True
+    )
+    assert json.loads(done.stdout) == [{"v": value} for value in SCALARS.values()]

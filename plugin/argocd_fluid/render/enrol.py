@@ -63,8 +63,8 @@ def _wish(document: Document) -> bool | None:
         value = annotations.get(key)
         if value not in (None, "true", "false"):
             where = document.where((*ANNOTATIONS, key))
-            hint = 'write "true" or "false", in quotes'
-            raise ManifestError(f"{value!r} is neither", where=where, hint=hint)
+            problem = f'{value!r} is neither "true" nor "false"'
+            raise ManifestError(problem, where=where, hint="quote it: annotations are text")
         wishes[key] = value
     if wishes[ENABLED] == "false":
         return False

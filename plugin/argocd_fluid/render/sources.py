@@ -72,11 +72,11 @@ def _files(folder: Path) -> list[Path]:
 
 def _read(folder: Path, file: Path) -> bytes:
     where = Where(file=file.name)
-    if not file.resolve().is_relative_to(folder.resolve()):
-        raise RenderError("is a link out of the application's directory", where=where)
-    # A pipe would keep the rendering waiting for ever.
+    # A pipe would keep the rendering waiting for ever, a circle of links has no end.
     if not file.is_file():
         raise RenderError("is no file", where=where)
+    if not file.resolve().is_relative_to(folder.resolve()):
+        raise RenderError("is a link out of the application's directory", where=where)
     if file.stat().st_size > MAX_BYTES:
         raise RenderError(f"is larger than {MAX_BYTES >> 20} MiB", where=where)
     try:
