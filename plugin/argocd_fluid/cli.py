@@ -93,7 +93,7 @@ def _report(problems: Iterator[UserError]) -> None:
     lines = [f"{PROGRAM}: {' '.join(str(problem).split())}\n" for problem in problems]
     text = "".join(lines).encode(errors="backslashreplace")
     if len(text) > MAX_STDERR_BYTES:
-        more = f"\n{PROGRAM}: {len(lines)} problems in all, cut here\n".encode()
+        more = f"\n{PROGRAM}: cut here, problems in all: {len(lines)}\n".encode()
         # Cutting may split a character; what is left of it is dropped.
         kept = text[: MAX_STDERR_BYTES - len(more)].decode(errors="ignore")
         text = kept.encode() + more

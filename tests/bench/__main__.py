@@ -133,8 +133,8 @@ def _status(_: argparse.Namespace) -> None:
         print(f"{name:30} pid {pid:7}")
     if owner:
         print(f"run by pid {owner} in {place}")
-    elif processes:
-        print(f"left behind in {place}; `down` ends them")
+    elif processes or any((place / "nodes").glob("[0-9]*")):
+        print(f"a killed run left parts behind in {place}; `down` removes them")
     else:
         print("nothing runs")
 

@@ -108,7 +108,9 @@ class Api:
         self, api_version: str, kind: str, namespace: str = "", *, labels: str = ""
     ) -> list[Object]:
         query = {"labelSelector": labels} if labels else {}
-        return self.request("GET", path_of(api_version, kind, namespace), **query)["items"]
+        items = self.request("GET", path_of(api_version, kind, namespace), **query)["items"]
+        # Lists of built-in kinds leave these out of their items.
+        return [{"apiVersion": api_version, "kind": kind} | item for item in items]
 
     def create(self, item: Object) -> Object:
         return self.request("POST", _path_of_object(item, named=False), body=item)

@@ -70,7 +70,7 @@ def test_memory_grows_before_the_kernel_kills_and_shrinks_again(training, measur
     load.grow_memory(bytes_per_s=4_000_000, until=goal)
     training.api.wait_for(
         "all the memory is held",
-        lambda: load.info()["memory_bytes"] >= goal,
+        lambda: load.info()["memoryBytes"] >= goal,
         timeout_s=120,
         every_s=1,
     )
@@ -114,7 +114,7 @@ def test_argo_cd_sees_no_drift_and_starts_no_sync_while_sizes_move(training) -> 
 
 def test_a_size_committed_to_git_reaches_the_running_pods(training, measured) -> None:
     training.change("Known sizes", cpu="200m", memory="512Mi", idle="10m")
-    template = training.jobset()["spec"]["replicatedJobs"]
+    template = _pod_specs(training)
     before = training.see_all()
     wanted = {"cpu": "300m", "memory": "640Mi"}
 
@@ -138,7 +138,7 @@ def test_a_size_committed_to_git_reaches_the_running_pods(training, measured) ->
 
     measured("commit of sizes to cgroups of all ranks", time.monotonic() - training.committed_s)
     assert status["operationState"]["phase"] == "Succeeded"
-    assert training.jobset()["spec"]["replicatedJobs"] == template, "the template is Git's first"
+    assert _pod_specs(training) == template, "the template in the cluster stays as it was created"
     after = training.see_all()
     assert {r: one.incarnation for r, one in after.items()} == {
         r: one.incarnation for r, one in before.items()
@@ -222,7 +222,7 @@ def test_a_killed_controller_goes_on_where_it_was(training, controller) -> None:
 
 
 def test_self_heal_restores_the_intent_that_somebody_edited(training) -> None:
-    training.sync()
+    training.sync_anew()
     intent = _intent(training)
     training.api.patch(
         training.jobset(),
@@ -234,14 +234,15 @@ def test_self_heal_restores_the_intent_that_somebody_edited(training) -> None:
     )
     training.api.wait_for(
         "the FluidWorkload follows",
-        lambda: [role["name"] for role in training.fluid()["spec"]["roles"]]
-        == ["driver", "workers"],
+        lambda: (
+            [role["name"] for role in training.fluid()["spec"]["roles"]] == ["driver", "workers"]
+        ),
     )
     training.application.wait(sync="Synced", health="Healthy", timeout_s=60)
 
 
 def test_a_deleted_jobset_comes_back_and_its_record_starts_anew(training) -> None:
-    training.sync()
+    training.sync_anew()
     old = training.jobset()
 
     training.api.delete(old)
@@ -275,7 +276,7 @@ def test_a_node_without_room_grants_a_part_and_says_why(training, node, measured
     training.api.create(filler)
     try:
         training.api.wait_for("the filler runs", lambda: _runs(training, filler))
-        training.burn("workers-0")
+        training.load("workers-0").cpu(900)
         report = training.api.wait_for(
             "a report",
             lambda: next(
@@ -291,7 +292,8 @@ def test_a_node_without_room_grants_a_part_and_says_why(training, node, measured
     assert report["state"] == "Partial"
     assert report["reason"] in ("PartiallyGranted", "NoRoom")
     assert report["wished"]["requests"]["cpu"] != report["target"]["requests"]["cpu"]
-    assert node.name in report["message"]
+    assert "asked" in report["message"]
+    assert "free" in report["message"]
     assert 200 <= granted <= 260
     measured("granted on a node with 60m left: millicores", granted)
     # With the filler gone there is room, and the wish is granted.
@@ -310,12 +312,18 @@ def test_broken_yaml_is_one_clear_line_and_live_objects_stay(training) -> None:
     )
 
     messages = [one["message"] for one in status["conditions"]]
-    line = "argocd-fluid: jobset.yaml:3: the key 'kind' stands here twice"
+    line = "argocd-fluid: jobset.yaml:3: key 'kind' is given twice"
     assert [one for one in messages if line in one], messages
     assert training.see_all() == before
     training.commit("Mend it", idle="12m")
     training.sync()
     training.change("Back", **good)
+
+
+def _pod_specs(training):
+    """Without metadata: a client-side apply leaves an empty one there, once."""
+    jobs = training.jobset()["spec"]["replicatedJobs"]
+    return [job["template"]["spec"]["template"]["spec"] for job in jobs]
 
 
 def _operation(status):
@@ -352,9 +360,7 @@ def _intent(training):
 
 
 def _uid(training):
-    found = training.api.find(
-        "jobset.x-k8s.io/v1alpha2", "JobSet", "train", training.namespace
-    )
+    found = training.api.find("jobset.x-k8s.io/v1alpha2", "JobSet", "train", training.namespace)
     return found["metadata"]["uid"] if found else ""
 
 

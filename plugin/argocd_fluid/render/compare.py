@@ -7,33 +7,15 @@ sides, taking for granted that the cluster has the first side live, with the adm
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from enum import StrEnum
-from itertools import groupby
-from typing import Any, Final
+from typing import Final
 
 from argocd_fluid.constants import ENABLED, INTENT
 from argocd_fluid.manifests.document import Document, Manifest, get
 from argocd_fluid.manifests.kinds import Kind, kind_of, roles
-from argocd_fluid.manifests.quantity import Quantity
 from argocd_fluid.render.difference import Difference, differences
-from argocd_fluid.render.intent import RESOURCES, Amounts, amounts_of
+from argocd_fluid.render.effects import Effect, Part, effects
+from argocd_fluid.render.intent import amounts_of
 from argocd_fluid.render.mutability import is_refused
-
-
-class Effect(StrEnum):
-    """What happens, in the order of how much it hurts."""
-
-    REFUSED = "sync fails"
-    REMOVED = "pruned"
-    RESTART = "pods replaced"
-    RESIZE = "live resize"
-    NEXT_RUN = "next run"
-    POLICY = "policy"
-    ENROLLED = "enrolled"
-    LEFT = "left"
-    CHANGED = "changed"
-    NEW = "new"
-    UNCHANGED = "unchanged"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,16 +36,6 @@ Rendered = tuple[Document, Manifest]
 
 HELD: Final = frozenset({"JobSet"})
 """Kinds whose live template keeps its sizes: the policy keep-template is theirs."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Part:
-    """One container on one side."""
-
-    pods: int
-    amounts: Amounts
-    policy: Mapping[str, Any] | None
-    lasts: bool
 
 
 def compare(before: Iterable[Rendered], after: Iterable[Rendered]) -> list[Change]:
@@ -167,13 +139,13 @@ def _way_on(manifest: Manifest, refused: list[Difference]) -> str:
 
 
 def _container_changes(
-    name: str, old: Mapping[tuple[str, str], _Part], new: Mapping[tuple[str, str], _Part]
+    name: str, old: Mapping[tuple[str, str], Part], new: Mapping[tuple[str, str], Part]
 ) -> Iterator[Change]:
     for (role, container), after in new.items():
         before = old.get((role, container))
         if before is None:
             continue
-        found = list(_size_changes(before, after)) + list(_policy_change(before, after))
+        found = list(effects(before, after))
         for effect, details, advice in found or [(Effect.UNCHANGED, (), "")]:
             yield Change(
                 object=name,
@@ -187,83 +159,19 @@ def _container_changes(
 
 
 def _policy_changes(
-    name: str, old: Mapping[tuple[str, str], _Part], new: Mapping[tuple[str, str], _Part]
+    name: str, old: Mapping[tuple[str, str], Part], new: Mapping[tuple[str, str], Part]
 ) -> Iterator[Change]:
     for change in _container_changes(name, old, new):
         if change.effect is Effect.POLICY:
             yield change
 
 
-_Line = tuple[Effect, tuple[str, ...], str]
-
-
-def _size_changes(before: _Part, after: _Part) -> Iterator[_Line]:
-    leaves = list(_leaves(before.amounts, after.amounts))
-    live = [leaf for leaf in leaves if after.lasts and None not in (leaf.before, leaf.after)]
-    if live:
-        yield Effect.RESIZE, tuple(_described(live)), _caveat(after)
-    later = [leaf for leaf in leaves if leaf not in live]
-    if later:
-        advice = "a live resize neither adds nor removes a request or limit"
-        yield (
-            Effect.NEXT_RUN,
-            tuple(_described(later)),
-            advice if after.lasts else "no resize reaches an init container",
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Leaf:
-    """One request or limit that differs; None is absent."""
-
-    resource: str
-    kind: str
-    before: Quantity | None
-    after: Quantity | None
-
-    def __str__(self) -> str:
-        old, new = (each if each is not None else "absent" for each in (self.before, self.after))
-        return f"{old} -> {new}"
-
-
-def _leaves(before: Amounts, after: Amounts) -> Iterator[_Leaf]:
-    for resource in RESOURCES:
-        for kind in ("requests", "limits"):
-            old, new = (side.get(kind, {}).get(resource) for side in (before, after))
-            if old != new:
-                yield _Leaf(resource=resource, kind=kind[:-1], before=old, after=new)
-
-
-def _described(leaves: list[_Leaf]) -> Iterator[str]:
-    """Say once what holds for request and limit alike."""
-    for resource, group in groupby(leaves, key=lambda leaf: leaf.resource):
-        found = list(group)
-        texts = {str(leaf) for leaf in found}
-        if len(found) > len(texts):
-            yield f"{resource} {found[0]}"
-        else:
-            yield from (f"{resource} {leaf.kind} {leaf}" for leaf in found)
-
-
-def _caveat(after: _Part) -> str:
-    mode = (after.policy or {}).get("mode")
-    return "" if mode == "auto" else f"mode is {mode}: the controller does not do it"
-
-
-def _policy_change(before: _Part, after: _Part) -> Iterator[_Line]:
-    if before.policy is None or after.policy is None:
-        return
-    found = tuple(str(each) for each in differences(before.policy, after.policy))
-    if found:
-        yield Effect.POLICY, found, ""
-
-
-def _parts(side: Rendered) -> dict[tuple[str, str], _Part]:
+def _parts(side: Rendered) -> dict[tuple[str, str], Part]:
     document, manifest = side
     text = get(manifest, ("metadata", "annotations", INTENT))
     intended = json.loads(text)["roles"] if _is_enrolled(manifest) else {}
     return {
-        (role.name, container.name): _Part(
+        (role.name, container.name): Part(
             pods=role.pods,
             amounts=amounts_of(document, container),
             policy=get(intended, (role.name, container.name, "policy")),

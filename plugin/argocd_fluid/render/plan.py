@@ -8,7 +8,8 @@ from itertools import groupby
 from typing import Final
 
 from argocd_fluid.errors import UserError, leaves
-from argocd_fluid.render.compare import Change, Effect, Rendered, compare
+from argocd_fluid.render.compare import Change, Rendered, compare
+from argocd_fluid.render.effects import Effect
 from argocd_fluid.render.generate import render
 from argocd_fluid.render.parameters import Parameters
 from argocd_fluid.render.revisions import checked_out

@@ -27,7 +27,9 @@ def checked_out(side: str, path: str) -> Iterator[Path]:
     if tree is None:
         raise RenderError(f"{side!r} is neither a directory nor a revision of this repository")
     inside = path or _text(_git("rev-parse", "--show-prefix")).rstrip("/")
-    archive = _git("archive", "--format=tar", f"{_text(tree)}:{inside.strip('/')}")
+    # Below the top, git would look for the cwd's place once more inside the tree.
+    top = _text(_git("rev-parse", "--show-toplevel")) or "."
+    archive = _git("-C", top, "archive", "--format=tar", f"{_text(tree)}:{inside.strip('/')}")
     if archive is None:
         raise RenderError(f"revision {side} has no directory {inside!r}")
     with TemporaryDirectory(prefix="argocd-fluid-") as folder:

@@ -1,0 +1,118 @@
+"""What a changed size or policy of one container means for its running pods. Pure."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import groupby
+from typing import Any
+
+from argocd_fluid.manifests.quantity import Quantity, parse_quantity
+from argocd_fluid.render.difference import differences
+from argocd_fluid.render.intent import RESOURCES, Amounts
+
+
+class Effect(StrEnum):
+    """What happens, in the order of how much it hurts."""
+
+    REFUSED = "sync fails"
+    REMOVED = "pruned"
+    RESTART = "pods replaced"
+    RESIZE = "live resize"
+    NEXT_RUN = "next run"
+    POLICY = "policy"
+    ENROLLED = "enrolled"
+    LEFT = "left"
+    CHANGED = "changed"
+    NEW = "new"
+    UNCHANGED = "unchanged"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One container on one side."""
+
+    pods: int
+    amounts: Amounts
+    policy: Mapping[str, Any] | None
+    lasts: bool
+
+
+Line = tuple[Effect, tuple[str, ...], str]
+"""Effect, details, advice."""
+
+
+def effects(before: Part, after: Part) -> Iterator[Line]:
+    """Give what happens to a container that both sides have."""
+    yield from _size_changes(before, after)
+    yield from _policy_change(before, after)
+
+
+def _size_changes(before: Part, after: Part) -> Iterator[Line]:
+    leaves = list(_leaves(before.amounts, after.amounts))
+    live = [leaf for leaf in leaves if after.lasts and None not in (leaf.before, leaf.after)]
+    if live:
+        yield Effect.RESIZE, tuple(_described(live)), _caveat(after)
+    later = [leaf for leaf in leaves if leaf not in live]
+    if later:
+        advice = "a live resize neither adds nor removes a request or limit"
+        yield (
+            Effect.NEXT_RUN,
+            tuple(_described(later)),
+            advice if after.lasts else "no resize reaches an init container",
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Leaf:
+    """One request or limit that differs; None is absent."""
+
+    resource: str
+    kind: str
+    before: Quantity | None
+    after: Quantity | None
+
+    def __str__(self) -> str:
+        old, new = (each if each is not None else "absent" for each in (self.before, self.after))
+        return f"{old} -> {new}"
+
+
+def _leaves(before: Amounts, after: Amounts) -> Iterator[_Leaf]:
+    for resource in RESOURCES:
+        for kind in ("requests", "limits"):
+            old, new = (side.get(kind, {}).get(resource) for side in (before, after))
+            if old != new:
+                yield _Leaf(resource=resource, kind=kind[:-1], before=old, after=new)
+
+
+def _described(leaves: list[_Leaf]) -> Iterator[str]:
+    """Say once what holds for request and limit alike."""
+    for resource, group in groupby(leaves, key=lambda leaf: leaf.resource):
+        found = list(group)
+        texts = {str(leaf) for leaf in found}
+        if len(found) > len(texts):
+            yield f"{resource} {found[0]}"
+        else:
+            yield from (f"{resource} {leaf.kind} {leaf}" for leaf in found)
+
+
+def _caveat(after: Part) -> str:
+    policy = after.policy or {}
+    if policy.get("mode") != "auto":
+        return f"mode is {policy.get('mode')}: the controller does not do it"
+    return "; ".join(_outside_bounds(after.amounts["requests"], policy))
+
+
+def _outside_bounds(requests: Mapping[str, Quantity], policy: Mapping[str, Any]) -> Iterator[str]:
+    for resource, request in requests.items():
+        bounds = policy.get(resource, {})
+        for name, is_outside in (("min", Quantity.__lt__), ("max", Quantity.__gt__)):
+            if name in bounds and is_outside(request, parse_quantity(bounds[name])):
+                yield f"the {resource} request is held at the policy's {name}, {bounds[name]}"
+
+
+def _policy_change(before: Part, after: Part) -> Iterator[Line]:
+    if before.policy is None or after.policy is None:
+        return
+    found = tuple(str(each) for each in differences(before.policy, after.policy))
+    if found:
+        yield Effect.POLICY, found, ""
