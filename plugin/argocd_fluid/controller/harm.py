@@ -63,6 +63,8 @@ def harmed(
             shrink = shrunk.get(container.key)
             if shrink is None or now - shrink.at_s > WATCH_S:
                 continue
+            if container.hold_until_s is not None and now < container.hold_until_s:
+                continue
             times = (container.oom_killed_s, unready.get(pod.uid))
             # Times of the API are whole seconds: one in the second of the shrink is after it.
             if any(time is not None and time >= int(shrink.at_s) for time in times):

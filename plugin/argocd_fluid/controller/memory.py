@@ -46,6 +46,7 @@ class Memory:
     unsure: set[Key] = field(default_factory=set)
     """Pods that a resize was sent to without an answer: read before anything else."""
     _backoffs: dict[str, Backoff] = field(default_factory=dict)
+    _infeasible: dict[str, Backoff] = field(default_factory=dict)
 
     def add_readings(self, summary: Summary) -> None:
         """Take the kubelet's answer; readings that came before are counted once."""
@@ -66,8 +67,8 @@ class Memory:
         self.resized_s[key] = now
         if shrinks(before, leaves):
             self.shrunk[key] = Shrunk(at_s=now, before=before)
-        else:
-            self.shrunk.pop(key, None)
+        elif key in self.shrunk and self.shrunk[key].at_s < now:
+            self.shrunk.pop(key)  # not by the growth of another leaf in the same round
 
     def blame(self, containers: Iterable[ContainerState]) -> None:
         """Double the patience with containers whose shrink did harm, once per shrink."""
@@ -87,6 +88,12 @@ class Memory:
         self.holds[uid] = hold
         return hold
 
+    def hold_infeasible(self, uid: str, *, now: float, message: str) -> None:
+        """Leave a pod alone whose resize the kubelet will never accept; accepted ones end nothing."""
+        backoff = self._infeasible.setdefault(uid, Backoff(60.0, 3600.0))
+        until = now + backoff.next_s()
+        self.holds[uid] = Hold(until_s=until, since_s=now, reason="Infeasible", message=message)
+
     def release(self, uid: str) -> None:
         """Forget a pod's refusals: a resize was accepted."""
         self.holds.pop(uid, None)
@@ -98,7 +105,7 @@ class Memory:
         _prune(self.resized_s, uids)
         _prune(self.shrunk, uids)
         _prune(self.patience, uids)
-        for by_uid in (self.holds, self._backoffs):
+        for by_uid in (self.holds, self._backoffs, self._infeasible):
             for uid in by_uid.keys() - set(uids):
                 del by_uid[uid]
 
@@ -110,7 +117,7 @@ def reading_of(stats: ContainerStats) -> Reading | None:
     tenth; the kubelet's own rate is not.
     """
     memory, cpu = stats.memory, stats.cpu
-    if memory is None or memory.working_set_bytes is None:
+    if memory is None or memory.time is None or memory.working_set_bytes is None:
         return None
     rate = cpu.usage_nano_cores if cpu else None
     counter = cpu.usage_core_nano_seconds if cpu else None

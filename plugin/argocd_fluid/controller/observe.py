@@ -93,6 +93,8 @@ def oom_killed_s(status: ContainerStatus | None) -> float | None:
 def _containers(pod: Pod, workload: FluidWorkload, view: View) -> tuple[ContainerState, ...]:
     intents = containers_of(workload.spec)
     rank = rank_of(pod.metadata)
+    if not rank.completion_index:
+        return ()  # completionMode NonIndexed: pods without an identity would share one size
     sidecars = [one for one in pod.spec.init_containers or () if one.restart_policy == ALWAYS]
     states = []
     for container in (*pod.spec.containers, *sidecars):
@@ -154,7 +156,8 @@ def _container_state(it: _Enrolled, view: View) -> ContainerState:
         actual=_actual(status),
         hold_until_s=hold.until_s if hold else None,
         scale_down_factor=view.memory.patience.get(key, 1.0),
-        sidecar=container.restart_policy == ALWAYS,
+        # A container may have a restartPolicy of its own (KEP-5307): the list counts.
+        sidecar=container in (it.pod.spec.init_containers or ()),
     )
 
 
@@ -178,7 +181,7 @@ def _actual(status: ContainerStatus | None) -> Size | None:
 
 
 def _least(workload: FluidWorkload, intent: ContainerIntent, view: View) -> Mode:
-    modes = (Mode(workload.spec.mode), intent.policy.mode, view.mode)
+    modes = (Mode(workload.spec.mode or Mode.OFF), intent.policy.mode, view.mode)
     return min(modes, key=_RANK.__getitem__)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from argocd_fluid.errors import FluidError, Terminal, UserError
+from argocd_fluid.errors import FluidError
 from argocd_fluid.kube.backoff import Backoff
 
 K = TypeVar("K")
@@ -132,9 +132,8 @@ def work_one(queue: Queue[K], step: Step[K], *, timeout_s: float) -> K | None:
     outcome: Outcome
     try:
         outcome = step(key)
-    except (Terminal, UserError) as error:
-        outcome = Stop(error)
     except FluidError as error:
+        # Also what the server calls final: a 403 passes when its RBAC cache is filled again.
         outcome = Retry(error)
     except Exception as error:  # a bug in one key's step must not end the loop for all others
         log.exception("step failed", extra={"key": str(key)})

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 import msgspec
 
 from argocd_fluid.controller.intent import as_resources, size_of
-from argocd_fluid.controller.sizes import Targets, with_targets
-from argocd_fluid.engine.model import Grant, Rank, Size
+from argocd_fluid.controller.sizes import Targets, target_of, with_targets
+from argocd_fluid.engine.model import ContainerState, Grant, Rank, Size
 from argocd_fluid.kube.fluid import FluidWorkload, FluidWorkloadStatus, PodReport, Resized
 from argocd_fluid.kube.types import ResourceRequirements
 
@@ -35,9 +35,22 @@ def targets_of(grants: Iterable[Grant]) -> dict[tuple[Rank, str], Size]:
     }
 
 
-def with_sizes(workload: FluidWorkload, targets: Targets) -> FluidWorkloadStatus:
-    """Record sizes."""
+def containers_of(grants: Iterable[Grant]) -> dict[tuple[Rank, str], ContainerState]:
+    """Give the containers of grants by rank and name."""
+    return {(one.container.rank, one.container.key.container): one.container for one in grants}
+
+
+def with_sizes(
+    workload: FluidWorkload, targets: Targets, expected: Targets | None = None
+) -> FluidWorkloadStatus:
+    """Record sizes, but not over one that is no longer as `expected`: Git has changed it."""
     status = workload.status
+    if expected is not None:
+        targets = {
+            (rank, name): size
+            for (rank, name), size in targets.items()
+            if target_of(workload, rank, name) == expected[rank, name]
+        }
     return msgspec.structs.replace(status, roles=with_targets(status.roles or [], targets))
 
 

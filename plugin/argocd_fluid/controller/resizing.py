@@ -18,10 +18,17 @@ from argocd_fluid.controller.ledger import Change, Ledger
 from argocd_fluid.controller.memory import Memory
 from argocd_fluid.controller.metrics import Metrics
 from argocd_fluid.controller.rounds import Round, Sent
-from argocd_fluid.engine.model import ContainerKey, Grant, NodeSnapshot, PodResize, WorkloadKey
+from argocd_fluid.engine.model import (
+    ContainerKey,
+    Grant,
+    NodeSnapshot,
+    PodResize,
+    Reason,
+    WorkloadKey,
+)
 from argocd_fluid.engine.plan import plan
 from argocd_fluid.engine.sizes import resources_from_size
-from argocd_fluid.errors import ApiError, Conflict, NotFound
+from argocd_fluid.errors import ApiError, Conflict, Terminal
 from argocd_fluid.kube.client import Client
 from argocd_fluid.kube.endpoints import PODS
 from argocd_fluid.kube.fluid import FluidWorkload, FluidWorkloadStatus
@@ -49,7 +56,9 @@ class Resizer:
         recorded = []
         for key, mine in by_workload.items():
             targets = record.targets_of(mine)
-            if not targets or self._write(key, partial(record.with_sizes, targets=targets)):
+            expected = {of: mine_of.target for of, mine_of in record.containers_of(mine).items()}
+            change = partial(record.with_sizes, targets=targets, expected=expected)
+            if not targets or self._write(key, change):
                 recorded.extend(mine)
         return recorded
 
@@ -74,6 +83,8 @@ class Resizer:
                     key, before = grant.container.key, grant.container.spec
                     sent.take(key, leaves)
                     memory.add_resize(key, before=before, leaves=leaves, now=now)
+                    if grant.cause is Reason.INFEASIBLE:
+                        memory.hold_infeasible(resize.uid, now=now, message=grant.detail)
                 continue
             failed.add(resize.uid)
             if answer.verdict is Verdict.REFUSED:
@@ -126,7 +137,7 @@ class Resizer:
             return False
         try:
             self._ledger.update(workload, change)
-        except (NotFound, Conflict) as error:
+        except (Terminal, Conflict) as error:  # of this workload: the node has others
             extra = {"workload": f"{key.namespace}/{key.name}", "error": str(error)}
             log.info("status was not written", extra=extra)
             return False

@@ -74,7 +74,10 @@ class Round:
         )
         reports = reports_of(self.snapshot, this)
         mine = [grant for grant in self.sent.grants if grant.container.key in here.values()]
-        status = record.with_sizes(workload, self._put_back(mine))
+        expected = {
+            (grant.container.rank, grant.container.key.container): grant.recorded for grant in mine
+        }
+        status = record.with_sizes(workload, self._put_back(mine), expected)
         status = record.with_history(status, self._history(mine))
         return record.with_reports(
             status,

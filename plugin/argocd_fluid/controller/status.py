@@ -40,7 +40,7 @@ def with_overview(
     """Give the status with totals and conditions as they are now."""
     resizing = [pod for pod in overview.pods if is_resizing(pod)]
     deferred = [pod for pod in overview.pods if pending_reason(pod) is not None]
-    reason, message = READY_MESSAGES[Mode(workload.spec.mode)]
+    reason, message = READY_MESSAGES[Mode(workload.spec.mode or Mode.OFF)]
     true = {ConditionType.READY: (reason, message)}
     if resizing:
         true[ConditionType.RESIZING] = ("InProgress", _named("being resized", resizing))

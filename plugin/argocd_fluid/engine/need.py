@@ -40,6 +40,8 @@ def needed(container: ContainerState, resource: Resource) -> Amounts | None:
     spec = container.spec.of(resource)
     if usage is None or policy is None or reference(spec, policy) is None:
         return None
+    if used(usage, resource) is None:
+        return None  # unknown is not nothing
     most = max(peak(usage, resource), used(usage, resource) or 0.0)
     if resource is Resource.MEMORY:
         most += max(usage.memory_trend_bytes_per_s, 0.0) * _TREND_HORIZON_S

@@ -24,7 +24,14 @@ from argocd_fluid.engine.model import (
 from argocd_fluid.engine.sizes import STEP, describe, with_amounts
 from argocd_fluid.engine.stuck import accepted
 
-_URGENCY = (Reason.OOM_KILLED, Reason.TREND, Reason.SHRINK_REFUSED, Reason.RECORDED, Reason.HOT)
+_URGENCY = (
+    Reason.OOM_KILLED,
+    Reason.SHRINK_HARMED,
+    Reason.TREND,
+    Reason.SHRINK_REFUSED,
+    Reason.RECORDED,
+    Reason.HOT,
+)
 _STUCK = frozenset({Reason.DEFERRED, Reason.INFEASIBLE})
 
 

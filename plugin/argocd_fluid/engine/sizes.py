@@ -112,7 +112,8 @@ def moved(
     """
     if spec.request is None:
         return spec
-    numerator, denominator = _proportion(spec, intent) if follows(spec, policy) else (1, 1)
+    apart = follows(spec, policy) and spec.limit != spec.request
+    numerator, denominator = _proportion(spec, intent) if apart else (1, 1)
     request = clamp(round_up(to * denominator / numerator, resource), policy.min, policy.max)
     return at_request(spec, request, intent=intent, policy=policy, resource=resource)
 

@@ -31,16 +31,16 @@ class ContainerSpec(Wire, frozen=True):
 class RoleSpec(Wire, frozen=True):
     """One replicated job; the name is empty for kinds with one template."""
 
-    containers: list[ContainerSpec]
     name: str
+    containers: list[ContainerSpec] = []
 
 
 class FluidWorkloadSpec(Wire, frozen=True):
     """Intent: copied from the annotation, never learned."""
 
     target: Target
-    roles: list[RoleSpec]
-    mode: str
+    roles: list[RoleSpec] = []
+    mode: str = ""
 
 
 class ContainerSize(Wire, frozen=True):
@@ -55,14 +55,14 @@ class RankSize(Wire, frozen=True):
 
     job: str
     index: str
-    containers: list[ContainerSize]
+    containers: list[ContainerSize] = []
 
 
 class RoleSize(Wire, frozen=True):
     """Sizes of a role: `containers` for every rank that `ranks` does not list."""
 
     name: str
-    containers: list[ContainerSize]
+    containers: list[ContainerSize] = []
     ranks: list[RankSize] | None = None
 
 
@@ -71,7 +71,7 @@ class PodReport(Wire, frozen=True):
 
     name: str
     container: str
-    state: str
+    state: str = ""
     reason: str = ""
     message: str = ""
     since: str = ""
@@ -86,7 +86,7 @@ class Resized(Wire, frozen=True):
     time: str
     pod: str
     container: str
-    reason: str
+    reason: str = ""
     message: str = ""
     from_: ResourceRequirements = msgspec.field(name="from", default=ResourceRequirements())
     to: ResourceRequirements = ResourceRequirements()

@@ -76,8 +76,12 @@ class Store(Generic[T]):
         """Take the answer of a write before the watch brings it; a deleted object stays deleted."""
         with self._lock:
             old = self._items.get(key_of(item))
-        if old is not None and old.metadata.uid == item.metadata.uid:
-            self.put(item)
+            if old is None or old.metadata.uid != item.metadata.uid:
+                return
+            if _version(old) >= _version(item):
+                return
+            self._items[key_of(item)] = item
+        self._notify(old, item)
 
     def remove(self, item: T) -> None:
         """Drop a deleted object, unless its name belongs to a newer one by now."""

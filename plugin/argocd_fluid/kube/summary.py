@@ -8,7 +8,7 @@ from argocd_fluid.kube.types import Wire
 class CpuStats(Wire, frozen=True):
     """CPU of one container; `usage_nano_cores` is the kubelet's rate between two readings."""
 
-    time: datetime
+    time: datetime | None = None
     usage_nano_cores: int | None = None
     usage_core_nano_seconds: int | None = None
 
@@ -16,7 +16,7 @@ class CpuStats(Wire, frozen=True):
 class MemoryStats(Wire, frozen=True):
     """Memory of one container; `usage_bytes` has the page cache, the working set only part."""
 
-    time: datetime
+    time: datetime | None = None
     usage_bytes: int | None = None
     working_set_bytes: int | None = None
 

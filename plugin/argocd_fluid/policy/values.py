@@ -38,7 +38,12 @@ def priority(value: object) -> int:
     """Read a whole number."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise PolicyError(f"{value!r} is no whole number")
+    if abs(value) > _MAX_INT32:
+        raise PolicyError(f"{value!r} is not within {_MAX_INT32}")
     return value
+
+
+_MAX_INT32 = 2**31 - 1
 
 
 def flag(value: object) -> bool:

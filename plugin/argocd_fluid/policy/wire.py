@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from argocd_fluid.errors import PolicyError, QuantityError, Where
 from argocd_fluid.manifests.quantity import Quantity, parse_quantity
+from argocd_fluid.policy import values
 from argocd_fluid.policy.duration import format_duration, parse_duration
 from argocd_fluid.policy.model import ContainerPolicy, Limits, Mode, ResourcePolicy
 
@@ -48,7 +49,7 @@ def from_wire(wire: Mapping[str, Any]) -> ContainerPolicy:
         memory=_resource_from_wire(wire, "memory", Quantity.value),
         mode=_read(wire, "mode", _one_of(Mode)),
         scale_up_cooldown_s=_read(wire, "scaleUp.cooldown", parse_duration),
-        scale_up_max_factor=_read(wire, "scaleUp.maxFactor", _to_float),
+        scale_up_max_factor=_read(wire, "scaleUp.maxFactor", values.factor),
         scale_down_after_s=_read(wire, "scaleDown.after", parse_duration),
         scale_down_memory=_read(wire, "scaleDown.memory", _to_bool),
         priority=_read(wire, "priority", _to_int),
@@ -72,14 +73,14 @@ def _resource_from_wire(
     if name not in wire:
         return None
     oom_factor = (
-        {"oom_factor": _read(wire, f"{name}.oomFactor", _to_float)} if name == "memory" else {}
+        {"oom_factor": _read(wire, f"{name}.oomFactor", values.factor)} if name == "memory" else {}
     )
     return ResourcePolicy(
         min=amount(_read(wire, f"{name}.min", _to_quantity)),
         max=amount(_read(wire, f"{name}.max", _to_quantity)),
-        scale_up_at=_read(wire, f"{name}.scaleUpAt", _to_float),
-        target=_read(wire, f"{name}.target", _to_float),
-        scale_down_at=_read(wire, f"{name}.scaleDownAt", _to_float),
+        scale_up_at=_read(wire, f"{name}.scaleUpAt", values.share),
+        target=_read(wire, f"{name}.target", values.share),
+        scale_down_at=_read(wire, f"{name}.scaleDownAt", values.share),
         limits=_read(wire, f"{name}.limits", _one_of(Limits)),
         **oom_factor,
     )
@@ -113,12 +114,6 @@ def _to_quantity(value: object) -> Quantity:
     if not isinstance(value, str):
         raise PolicyError(f"{value!r} is no quantity")
     return parse_quantity(value)
-
-
-def _to_float(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise PolicyError(f"{value!r} is no number")
-    return float(value)
 
 
 def _to_int(value: object) -> int:
