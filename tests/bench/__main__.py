@@ -23,7 +23,9 @@ def main(argv: list[str] | None = None) -> int:
     """Exit codes: 0 done, 1 a part cannot run or did not start, 2 wrong arguments, 130 Ctrl-C."""
     arguments = _parser().parse_args(argv)
     commands = {"build": _build, "up": _up, "status": _status, "down": _down}
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # SIGINT too: a shell starts background jobs with it ignored.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     try:
         commands[arguments.command](arguments)
     except (Unavailable, DidNotStart) as problem:

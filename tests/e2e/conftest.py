@@ -7,18 +7,17 @@ from tests.controller.running import Controller
 from tests.e2e.training import Training
 
 NAMESPACE = "e2e-training"
+# Other tests of the session may have applied the same objects under another name.
+APPLY = ("apply", "--server-side", "--force-conflicts", "-f", "-")
 
 
 @pytest.fixture(scope="session")
 def installation(control_plane, jobset, argocd):  # noqa: ARG001 - JobSet's kinds must exist
     """Everything that `argocd-fluid config` prints for the cluster, applied with kubectl."""
     for part in ("crds", "rbac", "policies"):
-        text = argocd.config(part)
-        control_plane.client().wait_for(
-            f"{part} are accepted",
-            lambda text=text: _applied(control_plane, text),
-            timeout_s=20,
-        )
+        control_plane.kubectl(*APPLY, input=argocd.config(part))
+    api = control_plane.client()
+    api.wait_for("FluidWorkloads are served", lambda: _is_served(api))
     return control_plane.token_kubeconfig("argocd-fluid", "argocd-fluid")
 
 
@@ -47,9 +46,8 @@ def training(control_plane, node, argocd, controller):  # noqa: ARG001 - it runs
     api.delete(namespace)
 
 
-def _applied(control_plane, text):
-    """The kinds of a CRD are served a moment after it is established."""
+def _is_served(api):
     try:
-        return control_plane.kubectl("apply", "--server-side", "-f", "-", input=text)
-    except (RuntimeError, ApiFailure):
-        return ""
+        return api.request("GET", "/apis/argocd-fluid.io/v1alpha1/fluidworkloads")
+    except ApiFailure:
+        return None

@@ -128,6 +128,16 @@ class Training:
             sync="Synced", health=health, revision=self.revision, timeout_s=timeout_s
         )
 
+    def start_over(self) -> int:
+        """Commit another CPU size, which all ranks take: what they learned is gone. Millicores."""
+        milli = 220 if self.values["cpu"] != "220m" else 200
+        self.change("Start over", cpu=f"{milli}m", memory="512Mi", idle="10m")
+        self.api.wait_for(
+            f"all ranks have {milli}m",
+            lambda: {self.cpu_milli(rank) for rank in self.running()} == {milli},
+        )
+        return milli
+
     def sync_anew(self) -> None:
         """Let a sync succeed now: Argo CD never self-heals after a failed one (argo-cd 18442)."""
         other = "11m" if self.values["idle"] != "11m" else "12m"
