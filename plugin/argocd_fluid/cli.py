@@ -2,23 +2,34 @@
 
 A command is a module with `add_arguments(parser)` and `run(arguments)`. It is imported only when it
 is chosen, for `generate` runs once per Application and must start fast. What `run` returns is an
-exit code, or text for stdout, which is written only when it is whole.
+exit code, text for stdout, which is written only when it is whole, or both: (text, exit code).
 """
 
 import argparse
 import os
+import re
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Final
 
 from argocd_fluid import __version__
 from argocd_fluid.errors import UserError, leaves
+from argocd_fluid.records import dataclass
 
 PROGRAM: Final = "argocd-fluid"
 MAX_STDERR_BYTES: Final = 2048
 """Argo CD shows all of a plugin's stderr in one message; more than this hides the problem."""
+MAX_LINE: Final = 900
+"""Characters of one problem: a name from a repository may be of any length."""
+DEBUG: Final = "ARGOCD_FLUID_DEBUG"
+"""Set to 1 by a developer: every error comes with its traceback."""
+PACKAGE: Final = "argocd_fluid/"
+SECRET: Final = re.compile(r"^ARGOCD_ENV_|TOKEN|SECRET|PASSW|CREDENTIAL|API_?KEY|PRIVATE|AUTH")
+"""Names of environment variables whose values are never printed."""
+MIN_SECRET: Final = 6
+"""Shorter values are words that stand anywhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +58,16 @@ COMMANDS: Final = (
         module="argocd_fluid.render.plan",
     ),
     Command(
+        name="lint",
+        help="tell what `generate` refuses, and what will hurt a live run",
+        module="argocd_fluid.render.lint",
+    ),
+    Command(
+        name="explain",
+        help="tell where each number of a container's size and policy comes from",
+        module="argocd_fluid.render.explain",
+    ),
+    Command(
         name="config",
         help="print what a cluster and Argo CD need, for `kubectl apply -f -`",
         module="argocd_fluid.argocd.config",
@@ -62,35 +83,58 @@ COMMANDS: Final = (
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and give the exit code: 0, 1 for wrong input, 2 for a wrong command line."""
     arguments = _parse(sys.argv[1:] if argv is None else argv)
-    outcome: int | str = 1
+    outcome: int | str | tuple[str, int] = 1
     try:
         outcome = arguments.run(arguments)
     except* UserError as group:
-        _report(leaves(group))
+        _report(map(str, leaves(group)), arguments.environment)
+        _trace(group, arguments.environment)
+    except* Exception as group:
+        _report([_bug(group)], arguments.environment)
+        _trace(group, arguments.environment)
     if isinstance(outcome, int):
         return outcome
-    return _write(outcome)
+    text, code = (outcome, 0) if isinstance(outcome, str) else outcome
+    return _write(text) or code
 
 
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog=PROGRAM, description="Live, in-place resizing of JobSet ranks under Argo CD."
+        prog=PROGRAM,
+        description="Live, in-place resizing of JobSet ranks under Argo CD.",
+        formatter_class=_formatter,
     )
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(prog=PROGRAM, metavar="COMMAND", required=True)
     # No option before the command takes a value, so the first word is the command.
     chosen = next((word for word in argv if not word.startswith("-")), None)
-    for command in COMMANDS:
-        own = commands.add_parser(command.name, help=command.help, description=command.help)
+    # Where it comes first nobody asks for the list of commands.
+    listed = [command for command in COMMANDS if command.name == argv[0]] if argv else []
+    for command in listed or COMMANDS:
+        own = commands.add_parser(
+            command.name,
+            help=command.help,
+            description=command.help,
+            formatter_class=_formatter,
+        )
         if command.name == chosen:
             module = import_module(command.module)
             module.add_arguments(own)
             own.set_defaults(run=module.run)
-    return parser.parse_args(argv, argparse.Namespace(environment=dict(os.environ)))
+    return parser.parse_args(argv, _surroundings())
 
 
-def _report(problems: Iterator[UserError]) -> None:
-    lines = [f"{PROGRAM}: {' '.join(str(problem).split())}\n" for problem in problems]
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    """Give help a width: argparse would import half of the archive formats to find out one."""
+    return argparse.HelpFormatter(prog, width=100)
+
+
+def _surroundings() -> argparse.Namespace:
+    return argparse.Namespace(environment=dict(os.environ), clock=time.monotonic)
+
+
+def _report(problems: Iterable[str], environment: Mapping[str, str]) -> None:
+    lines = [f"{PROGRAM}: {_hidden(problem, environment)}\n" for problem in problems]
     text = "".join(lines).encode(errors="backslashreplace")
     if len(text) > MAX_STDERR_BYTES:
         more = f"\n{PROGRAM}: cut here, problems in all: {len(lines)}\n".encode()
@@ -98,6 +142,43 @@ def _report(problems: Iterator[UserError]) -> None:
         kept = text[: MAX_STDERR_BYTES - len(more)].decode(errors="ignore")
         text = kept.encode() + more
     sys.stderr.buffer.write(text)
+    sys.stderr.buffer.flush()
+
+
+def _hidden(problem: str, environment: Mapping[str, str]) -> str:
+    """Give one line without secrets: a template or a chart may have put one into what failed."""
+    line = " ".join(problem.split())
+    for name, value in environment.items():
+        if len(value) >= MIN_SECRET and SECRET.search(name):
+            line = line.replace(" ".join(value.split()), f"[{name}]")
+    if len(line) > MAX_LINE:
+        # The place is at the beginning, what is wrong with it at the end.
+        line = f"{line[: MAX_LINE // 2]} ... {line[-MAX_LINE // 2 :]}"
+    # A terminal or a log must not obey what a repository says.
+    return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in line)
+
+
+def _bug(error: BaseException) -> str:
+    """Name the place of a mistake of ours; its text is left out, it may hold anything."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    place, frame = "?", error.__traceback__
+    while frame is not None:
+        file = frame.tb_frame.f_code.co_filename
+        if PACKAGE in file:
+            place = f"{file.rpartition(PACKAGE)[2]}:{frame.tb_lineno}"
+        frame = frame.tb_next
+    return (
+        f"this is a bug in {PROGRAM} {__version__}, please report it: "
+        f"{type(error).__name__} at {place} ({DEBUG}=1 shows the traceback)"
+    )
+
+
+def _trace(error: BaseException, environment: Mapping[str, str]) -> None:
+    if environment.get(DEBUG) == "1":
+        from traceback import print_exception
+
+        print_exception(error)
 
 
 def _write(text: str) -> int:

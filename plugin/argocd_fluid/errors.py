@@ -18,7 +18,8 @@ FluidError
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from argocd_fluid.records import dataclass
 
 
 class FluidError(Exception):

@@ -5,7 +5,13 @@ import pytest
 from argocd_fluid import __version__
 from argocd_fluid.cli import COMMANDS, main
 
-HEAVY = ("kubernetes", "requests", "urllib3", "pydantic", "asyncio", "jinja2", "msgspec")
+HEAVY = (
+    "kubernetes", "requests", "urllib3", "pydantic", "asyncio", "jinja2", "jsonpatch", "msgspec",
+    # Only what renders with another program needs it.
+    "subprocess",
+    # Each takes as long as a small rendering; `manifests.plain` and `records` do without.
+    "yaml", "dataclasses", "inspect",
+)  # fmt: skip
 MANIFEST = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
 
 
@@ -49,7 +55,7 @@ def test_a_wrong_command_line_is_no_traceback(argv, capsys) -> None:
 def test_many_problems_are_cut_at_what_argo_cd_can_show(tmp_path, monkeypatch, capfdbinary) -> None:
     for index in range(100):
         (tmp_path / f"é{index:03}.yaml").write_text(
-            "apiVersion: v1\nkind: Service\nmetadata:\n  name: é\n"
+            f"apiVersion: v1\nkind: Service\nmetadata:\n  name: é{index}\n"
             '  annotations: {argocd-fluid.io/enabled: "true"}\n'
         )
     monkeypatch.chdir(tmp_path)
@@ -59,7 +65,7 @@ def test_many_problems_are_cut_at_what_argo_cd_can_show(tmp_path, monkeypatch, c
     lines = done.err.decode().splitlines()
     assert done.out == b""
     assert len(done.err) <= 2048
-    assert lines[0].startswith("argocd-fluid: é000.yaml:5: Service é: ")
+    assert lines[0].startswith("argocd-fluid: é000.yaml:5: Service é0: ")
     assert lines[-1] == "argocd-fluid: cut here, problems in all: 100"
 
 
@@ -78,7 +84,7 @@ def test_output_is_utf_8_in_any_locale(tmp_path) -> None:
 
 def test_a_reader_that_goes_away_is_no_traceback(tmp_path) -> None:
     for index in range(3000):
-        (tmp_path / f"{index}.yaml").write_text(MANIFEST)
+        (tmp_path / f"{index}.yaml").write_text(MANIFEST.replace("name: a", f"name: a{index}"))
     command = f"{sys.executable} -m argocd_fluid generate | head -c 1"
     done = subprocess.run(
         ["sh", "-c", command],
@@ -88,3 +94,54 @@ def test_a_reader_that_goes_away_is_no_traceback(tmp_path) -> None:
         check=False,
     )
     assert (done.stdout, done.stderr) == (b"-", b"")
+
+
+BROKEN = """
+import sys
+import argocd_fluid.render.generate as generate
+from argocd_fluid.cli import main
+
+def broken(*_):
+    raise KeyError("hunter2")
+
+generate.enrolled = broken
+sys.exit(main(["generate"]))
+"""
+
+
+def run_broken(folder, **environment):
+    (folder / "a.yaml").write_text(MANIFEST)
+    return subprocess.run(
+        [sys.executable, "-c", BROKEN],
+        cwd=folder,
+        env={"PYTHONPATH": ":".join(sys.path), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_mistake_of_ours_is_one_line_that_names_its_place(tmp_path) -> None:
+    done = run_broken(tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    [line] = done.stderr.splitlines()
+    assert line.startswith(
+        f"argocd-fluid: this is a bug in argocd-fluid {__version__}, please report it: "
+        "KeyError at render/generate.py:"
+    )
+    assert "hunter2" not in line
+
+
+def test_a_developer_gets_the_traceback(tmp_path) -> None:
+    done = run_broken(tmp_path, ARGOCD_FLUID_DEBUG="1")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines()[0].startswith("argocd-fluid: this is a bug")
+    assert "Traceback (most recent call last)" in done.stderr
+    assert "KeyError: 'hunter2'" in done.stderr
+
+
+def test_a_user_s_mistake_has_its_traceback_too_where_it_is_asked_for(tmp_path) -> None:
+    (tmp_path / "b.yaml").write_text("kind: X\n")
+    done = run_broken(tmp_path, ARGOCD_FLUID_DEBUG="1")
+    assert "b.yaml:1: X: is no Kubernetes object" in done.stderr.splitlines()[0]
+    assert "ManifestError" in done.stderr

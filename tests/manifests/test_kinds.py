@@ -3,8 +3,9 @@
 import pytest
 from argocd_fluid.errors import ManifestError
 from argocd_fluid.manifests.document import get
-from argocd_fluid.manifests.kinds import KINDS, flattened, kind_of, roles
+from argocd_fluid.manifests.kinds import flattened, kind_of, roles
 from argocd_fluid.manifests.reader import read
+from argocd_fluid.manifests.table import KINDS
 from argocd_fluid.manifests.writer import to_json
 
 POD = {
@@ -13,10 +14,17 @@ POD = {
         "containers": [{"name": "main"}],
     }
 }
+CLUSTER = {
+    "headGroupSpec": {"template": POD},
+    "workerGroupSpecs": [
+        {"groupName": "small", "replicas": 3, "numOfHosts": 2, "template": POD},
+    ],
+}
+REPLICAS = {"Launcher": {"template": POD}, "Worker": {"replicas": 6, "template": POD}}
 MANIFESTS = {
-    "JobSet": {
-        "apiVersion": "jobset.x-k8s.io/v1alpha2",
-        "spec": {
+    "JobSet": (
+        "jobset.x-k8s.io/v1alpha2",
+        {
             "replicatedJobs": [
                 {
                     "name": "r",
@@ -25,17 +33,64 @@ MANIFESTS = {
                 }
             ]
         },
+        {"r": 6},
+    ),
+    "Job": ("batch/v1", {"parallelism": 6, "template": POD}, {"": 6}),
+    "CronJob": (
+        "batch/v1",
+        {"jobTemplate": {"spec": {"parallelism": 6, "template": POD}}},
+        {"": 6},
+    ),
+    "Deployment": ("apps/v1", {"replicas": 6, "template": POD}, {"": 6}),
+    "StatefulSet": ("apps/v1", {"replicas": 6, "template": POD}, {"": 6}),
+    "ReplicaSet": ("apps/v1", {"replicas": 6, "template": POD}, {"": 6}),
+    "DaemonSet": ("apps/v1", {"template": POD}, {"": 1}),
+    "Pod": ("v1", POD["spec"], {"": 1}),
+    "LeaderWorkerSet": (
+        "leaderworkerset.x-k8s.io/v1",
+        {
+            "replicas": 2,
+            "leaderWorkerTemplate": {"size": 4, "leaderTemplate": POD, "workerTemplate": POD},
+        },
+        {"leader": 2, "worker": 6},
+    ),
+    "LeaderWorkerSet with one template": (
+        "leaderworkerset.x-k8s.io/v1",
+        {"replicas": 2, "leaderWorkerTemplate": {"size": 4, "workerTemplate": POD}},
+        {"worker": 8},
+    ),
+    "RayCluster": ("ray.io/v1", CLUSTER, {"headgroup": 1, "small": 6}),
+    "RayJob": (
+        "ray.io/v1",
+        {"rayClusterSpec": CLUSTER, "submitterPodTemplate": POD},
+        {"headgroup": 1, "small": 6, "submitter": 1},
+    ),
+    "PyTorchJob": (
+        "kubeflow.org/v1",
+        {"pytorchReplicaSpecs": {"Master": {"template": POD}, "Worker": REPLICAS["Worker"]}},
+        {"Master": 1, "Worker": 6},
+    ),
+    "MPIJob": ("kubeflow.org/v2beta1", {"mpiReplicaSpecs": REPLICAS}, {"Launcher": 1, "Worker": 6}),
+    "MPIJob of v1": (
+        "kubeflow.org/v1",
+        {"mpiReplicaSpecs": REPLICAS},
+        {"Launcher": 1, "Worker": 6},
+    ),
+    "Job of Volcano": (
+        "batch.volcano.sh/v1alpha1",
+        {"tasks": [{"name": "ps", "template": POD}, {"replicas": 3, "template": POD}]},
+        {"ps": 1, "default1": 3},
+    ),
+    "Rollout": ("argoproj.io/v1alpha1", {"replicas": 6, "template": POD}, {"": 6}),
+}
+TRAIN_JOB = {
+    "apiVersion": "trainer.kubeflow.org/v1alpha1",
+    "kind": "TrainJob",
+    "metadata": {"name": "x"},
+    "spec": {
+        "runtimeRef": {"name": "torch-distributed"},
+        "trainer": {"numNodes": 4, "resourcesPerNode": {"requests": {"cpu": "2"}}},
     },
-    "Job": {"apiVersion": "batch/v1", "spec": {"parallelism": 6, "template": POD}},
-    "CronJob": {
-        "apiVersion": "batch/v1",
-        "spec": {"jobTemplate": {"spec": {"parallelism": 6, "template": POD}}},
-    },
-    "Deployment": {"apiVersion": "apps/v1", "spec": {"replicas": 6, "template": POD}},
-    "StatefulSet": {"apiVersion": "apps/v1", "spec": {"replicas": 6, "template": POD}},
-    "ReplicaSet": {"apiVersion": "apps/v1", "spec": {"replicas": 6, "template": POD}},
-    "DaemonSet": {"apiVersion": "apps/v1", "spec": {"template": POD}},
-    "Pod": {"apiVersion": "v1", **POD},
 }
 
 
@@ -43,28 +98,65 @@ def document(manifest):
     return read(to_json([manifest]).encode(), "f.yaml")[0]
 
 
-def whole(kind):
-    return {"kind": kind, "metadata": {"name": "x"}, **MANIFESTS[kind]}
+def whole(case):
+    api_version, spec, _ = MANIFESTS[case]
+    metadata = {"name": "x"}
+    return {
+        "apiVersion": api_version,
+        "kind": case.split()[0],
+        "metadata": metadata,
+        "spec": spec,
+    }
 
 
 def test_every_row_is_tested():
-    assert MANIFESTS.keys() == KINDS.keys()
+    tested = {id(kind_of(whole(case))) for case in MANIFESTS} | {id(kind_of(TRAIN_JOB))}
+    assert tested == {id(row) for row in KINDS}
 
 
-@pytest.mark.parametrize("kind", MANIFESTS)
-def test_finds_templates_and_containers(kind):
-    manifest = whole(kind)
-    [role] = roles(document(manifest))
-    assert role.name == ("r" if kind == "JobSet" else "")
-    assert get(manifest, (*role.path, "spec")) == POD["spec"]
-    assert [container.name for container in role.containers] == ["sidecar", "main"]
-    assert all(get(manifest, each.path)["name"] == each.name for each in role.containers)
+@pytest.mark.parametrize("case", MANIFESTS)
+def test_finds_templates_and_containers(case):
+    manifest = whole(case)
+    for role in roles(document(manifest)):
+        assert get(manifest, (*role.path, "spec")) == POD["spec"]
+        assert [container.name for container in role.containers] == ["sidecar", "main"]
+        assert [container.name for container in role.init_containers] == ["once"]
+        assert all(get(manifest, each.path)["name"] == each.name for each in role.containers)
+        assert all(each.resources == (*each.path, "resources") for each in role.containers)
+        assert role.resources == (*role.path, "spec", "resources")
 
 
-@pytest.mark.parametrize("kind", MANIFESTS)
-def test_counts_pods(kind):
-    [role] = roles(document(whole(kind)))
-    assert role.pods == (1 if kind in ("DaemonSet", "Pod") else 6)
+@pytest.mark.parametrize("case", MANIFESTS)
+def test_names_roles_and_counts_their_pods(case):
+    found = roles(document(whole(case)))
+    assert {role.name: role.pods for role in found} == MANIFESTS[case][2]
+
+
+def test_of_a_train_job_only_the_trainer_s_size_is_known():
+    [role] = roles(document(TRAIN_JOB))
+    assert (role.name, role.pods, role.template, role.is_whole) == ("node", 4, {}, False)
+    [container] = role.containers
+    assert container.name == "node"
+    assert get(TRAIN_JOB, container.resources) == container.value["resources"]
+    without = {**TRAIN_JOB, "spec": {"runtimeRef": {"name": "torch-distributed"}}}
+    assert roles(document(without)) == ()
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind", "spec"),
+    [
+        ("argoproj.io/v1alpha1", "Rollout", {"workloadRef": {"kind": "Deployment", "name": "x"}}),
+        ("ray.io/v1", "RayJob", {"clusterSelector": {"ray.io/cluster": "x"}}),
+    ],
+    ids=["Rollout of another object's template", "RayJob on another object's cluster"],
+)
+def test_pods_of_another_object_are_no_roles(api_version, kind, spec):
+    manifest = {"apiVersion": api_version, "kind": kind, "metadata": {"name": "x"}, "spec": spec}
+    assert roles(document(manifest)) == ()
+
+
+def test_a_version_that_is_not_known_is_another_object():
+    assert kind_of({"apiVersion": "jobset.x-k8s.io/v9", "kind": "JobSet"}) is None
 
 
 @pytest.mark.parametrize(

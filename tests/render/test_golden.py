@@ -1,6 +1,9 @@
 """Directories and what becomes of them. A case is golden/<case>/in with out.yaml or error.txt."""
 
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -56,3 +59,41 @@ def test_bytes_do_not_depend_on_the_order_of_the_directory(case, generate, tmp_p
         shutil.copy(file, tmp_path)
 
     assert generate(tmp_path)[1] == expected
+
+
+EVERY_CASE = """\
+import os, sys
+from argocd_fluid.cli import main
+for folder in sys.argv[1:]:
+    os.chdir(folder)
+    print(folder.rsplit("/", 2)[-2], flush=True)
+    print(main(["generate"]), flush=True)
+"""
+WORLDS = {
+    "C": {"PYTHONHASHSEED": "1", "LC_ALL": "C", "PYTHONUTF8": "0", "TZ": "UTC"},
+    "other": {"PYTHONHASHSEED": "4711", "LC_ALL": "C.UTF-8", "TZ": "Asia/Kathmandu"},
+}
+
+
+def test_two_processes_in_different_worlds_give_the_same_bytes(tmp_path) -> None:
+    outputs = []
+    for world, environment in WORLDS.items():
+        folders = []
+        for case in CASES:
+            folder = tmp_path / world / case / "in"
+            folder.mkdir(parents=True)
+            # A directory is listed in the order of its making, or of nothing.
+            files = sorted((GOLDEN / case / "in").iterdir(), reverse=world == "C")
+            for file in files:
+                shutil.copy(file, folder)
+            folders.append(str(folder))
+        done = subprocess.run(
+            [sys.executable, "-c", EVERY_CASE, *folders],
+            env={"PATH": os.environ["PATH"], "PYTHONPATH": ":".join(sys.path), **environment},
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr.decode()
+        outputs.append((done.stdout, done.stderr))
+    assert outputs[0] == outputs[1]
+    assert outputs[0][0].count(b"\n0\n") == len(RENDERED)

@@ -1,8 +1,12 @@
 import json
 import subprocess
+from pathlib import Path
 
 import pytest
 from argocd_fluid.cli import main
+from argocd_fluid.render.compare import compare
+from argocd_fluid.render.generate import render
+from argocd_fluid.render.parameters import Parameters
 
 JOBSET = """\
 apiVersion: jobset.x-k8s.io/v1alpha2
@@ -49,23 +53,44 @@ UNENROLLED = JOBSET.replace('"true"', '"false"')
 
 
 @pytest.fixture
-def plan(tmp_path, capsysbinary):
-    def run(before: str, after: str, *options: str) -> str:
+def sides(tmp_path):
+    def write(before: str, after: str) -> tuple[Path, Path]:
         for side, text in (("old", before), ("new", after)):
             (tmp_path / side).mkdir()
             (tmp_path / side / "all.yaml").write_text(text)
-        argv = ["plan", str(tmp_path / "old"), str(tmp_path / "new"), *options]
-        assert main(argv) == 0
+        return tmp_path / "old", tmp_path / "new"
+
+    return write
+
+
+@pytest.fixture
+def plan(sides, capsysbinary):
+    def run(before: str, after: str, *options: str, code: int = 0) -> str:
+        old, new = sides(before, after)
+        assert main(["plan", str(old), str(new), *options]) == code
         return capsysbinary.readouterr().out.decode()
 
     return run
 
 
-def effects(text: str) -> list[tuple[str, str, str]]:
-    changes = json.loads(text)["changes"]
-    return [
-        (change["container"], change["effect"], ", ".join(change["details"])) for change in changes
-    ]
+@pytest.fixture
+def workloads(plan):
+    def run(before: str, after: str) -> list[dict]:
+        return json.loads(plan(before, after, "--format", "json"))["workloads"]
+
+    return run
+
+
+@pytest.fixture
+def effects(sides):
+    def run(before: str, after: str) -> list[tuple[str, str, str]]:
+        old, new = (render(side, Parameters(allow_empty=True)) for side in sides(before, after))
+        return [
+            (change.container, change.effect, ", ".join(change.details))
+            for change in compare(old, new)
+        ]
+
+    return run
 
 
 CASES = {
@@ -177,8 +202,8 @@ CASES = {
 
 
 @pytest.mark.parametrize(("before", "after", "expected"), CASES.values(), ids=CASES.keys())
-def test_says_what_a_change_does(before, after, expected, plan) -> None:
-    assert effects(plan(before, after, "--format", "json")) == expected
+def test_says_what_a_change_does(before, after, expected, effects) -> None:
+    assert effects(before, after) == expected
 
 
 def test_a_resize_waits_behind_a_refused_change(plan) -> None:

@@ -6,12 +6,12 @@ The value is an integer number of nano-units, so nothing is ever rounded but wha
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
 from argocd_fluid.errors import QuantityError
+from argocd_fluid.records import dataclass, field
 
 NANO: Final = 10**9
 MAX_INT64: Final = 2**63 - 1

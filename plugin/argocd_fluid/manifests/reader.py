@@ -1,28 +1,23 @@
 """Read YAML and JSON exactly as Kubernetes does, but refuse what it would silently lose.
 
-Driven by parser events, because a tree of nodes costs three times as much. Beyond Kubernetes it
-refuses duplicate keys (there the last one wins), and it bounds depth, size and alias expansion.
-Every refusal is a ManifestError with file and line.
+Most documents are read by `plain`, which is fast and knows no lines; `events`, which parses all of
+YAML, reads the others, and tells the lines of any document once somebody complains about it. It is
+imported only then. Every refusal is a ManifestError with file and line.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterator
 from typing import Any, Final
 
-import yaml
-
 from argocd_fluid.errors import ManifestError, Where
-from argocd_fluid.manifests import json_reader
-from argocd_fluid.manifests.document import Document, Marks
-from argocd_fluid.manifests.scalars import ScalarError, as_json, as_key, resolve, resolve_tagged
-
-# Only the events are used. Without libyaml they are the same, some twenty times slower.
-_Parser: Final[type[yaml.SafeLoader]] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+from argocd_fluid.manifests import plain
+from argocd_fluid.manifests.document import Document, Marks, Path
 
 MAX_BYTES: Final = 32 << 20
-MAX_DEPTH: Final = 200
-MAX_NODES: Final = 1_000_000
-"""Of one file, with every alias counted as often as it is used ("billion laughs")."""
+_SEPARATOR: Final = re.compile(r"^---(?: *| +#.*)$", re.MULTILINE)
+# Directives, ends of documents, and documents that begin on the line of their separator.
+_MARKER: Final = re.compile(r"^(?:%|\.\.\.|---(?!(?: *| +#.*)$))", re.MULTILINE)
+_CONTENT: Final = re.compile(r"^(?! *(?:#|$))", re.MULTILINE)
 
 
 def read(data: bytes, file: str) -> list[Document]:
@@ -30,19 +25,27 @@ def read(data: bytes, file: str) -> list[Document]:
     if len(data) > MAX_BYTES:
         raise _wrong(f"is larger than {MAX_BYTES >> 20} MiB", file, None)
     text = _decoded(data, file)
-    try:
-        values = list(_values(text, file, 1))
-    except _SyntaxError:
-        stream = _as_json_stream(text, file)
-        if stream is None:
-            raise
-        values = stream
-    return [_document(value, file, marks) for value, marks in values if value is not None]
+    return [
+        _document(value, file, marks)
+        for value, marks in _documents(text, file)
+        if value is not None
+    ]
 
 
 def read_value(text: str, file: str, first_line: int = 1) -> tuple[Any, Marks]:
     """Read one value of any shape, as of an annotation that holds YAML; None for empty text."""
-    documents = list(_values(text, file, first_line))
+    if plain.is_plain(text) and not _MARKER.search(text) and not _SEPARATOR.search(text):
+        try:
+            return plain.value(text, {}), _LaterMarks(text, file, first_line)
+        except plain.NotPlainError:
+            pass
+    return _read_value(text, file, first_line)
+
+
+def _read_value(text: str, file: str, first_line: int) -> tuple[Any, Marks]:
+    from argocd_fluid.manifests import events  # noqa: PLC0415 - slow to import, seldom needed
+
+    documents = list(events.values(text, file, first_line))
     if len(documents) > 1:
         raise _wrong("holds more than one document", file, documents[1][1].line)
     return documents[0] if documents else (None, Marks(first_line))
@@ -56,7 +59,79 @@ def _decoded(data: bytes, file: str) -> str:
         raise _wrong("is not UTF-8", file, line) from None
 
 
+def _documents(text: str, file: str) -> list[tuple[Any, Marks]]:
+    if not plain.is_plain(text) or _MARKER.search(text):
+        return _read_whole(text, file)
+    known: dict[str, Any] = {}
+    found: list[tuple[Any, Marks]] = []
+    for body, line in _parts(text):
+        try:
+            found.append((plain.value(body, known), _LaterMarks(body, file, line)))
+        except plain.NotPlainError:
+            documents = _read_part(body, file, line)
+            if documents is None:
+                return _read_whole(text, file)
+            found.extend(documents)
+    return found
+
+
+class _LaterMarks(Marks):
+    """Lines of a document that nobody has asked for yet."""
+
+    __slots__ = ("file", "first_line", "text")
+
+    def __init__(self, text: str, file: str, first_line: int) -> None:
+        begin = _CONTENT.search(text)
+        super().__init__(first_line + (text.count("\n", 0, begin.start()) if begin else 0))
+        self.text, self.file, self.first_line = text, file, first_line
+
+    def at(self, path: Path) -> Marks:
+        if path and self.inside is None:
+            self.inside = _read_value(self.text, self.file, self.first_line)[1].inside
+        return super().at(path)
+
+
+def _read_part(body: str, file: str, line: int) -> list[tuple[Any, Marks]] | None:
+    """Give what one part holds; None where it takes the whole file to tell.
+
+    Anchors are counted over the whole file, and a quote may be closed in a later part.
+    """
+    from argocd_fluid.manifests import events  # noqa: PLC0415 - slow to import, seldom needed
+
+    if "&" in body:
+        return None
+    try:
+        return list(events.values(body, file, line))
+    except events.YamlSyntaxError:
+        return None
+
+
+def _parts(text: str) -> Iterator[tuple[str, int]]:
+    """Give each document without its separator, and the line that it begins on."""
+    start, line = 0, 1
+    for match in _SEPARATOR.finditer(text):
+        if match.start() > start:
+            yield text[start : match.start()], line
+        line += text.count("\n", start, match.end())
+        start = match.end()
+    yield text[start:], line
+
+
+def _read_whole(text: str, file: str) -> list[tuple[Any, Marks]]:
+    from argocd_fluid.manifests import events  # noqa: PLC0415 - slow to import, seldom needed
+
+    try:
+        return list(events.values(text, file))
+    except events.YamlSyntaxError:
+        stream = _as_json_stream(text, file)
+        if stream is None:
+            raise
+        return stream
+
+
 def _as_json_stream(text: str, file: str) -> list[tuple[Any, Marks]] | None:
+    from argocd_fluid.manifests import json_reader  # noqa: PLC0415 - same
+
     if text.lstrip()[:1] != "{":
         return None
     try:
@@ -65,185 +140,10 @@ def _as_json_stream(text: str, file: str) -> list[tuple[Any, Marks]] | None:
         return None
 
 
-class _SyntaxError(ManifestError):
-    """The text is no YAML."""
-
-
 def _document(value: Any, file: str, marks: Marks) -> Document:
     if not isinstance(value, dict):
         raise _wrong("is no object with apiVersion and kind", file, marks.line)
     return Document(value=value, file=file, marks=marks)
-
-
-def _values(text: str, file: str, first_line: int) -> Iterator[tuple[Any, Marks]]:
-    try:
-        builder = _Builder(file=file, line_offset=first_line, next_event=_Parser(text).get_event)
-        while not isinstance(event := builder.next_event(), yaml.StreamEndEvent):
-            if isinstance(event, yaml.DocumentStartEvent):
-                builder.anchors.clear()
-                yield builder.node(builder.next_event(), 0)[:2]
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line = mark.line + first_line if mark else None
-        problem = ": ".join(part for part in (error.context, error.problem) if part)
-        raise _SyntaxError(f"is no YAML: {problem}", where=Where(file=file, line=line)) from None
-    except yaml.reader.ReaderError as error:
-        position = error.position if isinstance(error.position, int) else 0
-        line = text.count("\n", 0, position) + first_line
-        raise _SyntaxError(
-            f"is no YAML: {error.reason}", where=Where(file=file, line=line)
-        ) from None
-
-
-_Node = tuple[Any, Marks, int]
-"""Value, marks, and how many nodes it stands for."""
-
-
-@dataclass(slots=True, kw_only=True)
-class _Builder:
-    """Turns the events of one stream into values."""
-
-    file: str
-    line_offset: int
-    next_event: Callable[[], Any]
-    anchors: dict[str, _Node | None] = field(default_factory=dict)
-    """None while the anchored value is being read: an alias to it would contain itself."""
-    nodes: int = 0
-
-    def node(self, event: Any, depth: int) -> _Node:
-        """Build the value that starts with this event."""
-        line = self._line(event)
-        if depth > MAX_DEPTH:
-            raise _wrong(f"is nested deeper than {MAX_DEPTH} levels", self.file, line)
-        if isinstance(event, yaml.AliasEvent):
-            return self._alias(event, line)
-        if event.anchor is not None:
-            self.anchors[event.anchor] = None
-        if isinstance(event, yaml.ScalarEvent):
-            node = self._scalar(event, line)
-        elif isinstance(event, yaml.MappingStartEvent):
-            node = self._mapping(line, depth)
-        else:
-            node = self._sequence(line, depth)
-        if event.anchor is not None:
-            self.anchors[event.anchor] = node
-        return node
-
-    def _line(self, event: Any) -> int:
-        return int(event.start_mark.line) + self.line_offset
-
-    def _count(self, nodes: int, line: int) -> None:
-        self.nodes += nodes
-        if self.nodes > MAX_NODES:
-            raise _wrong(f"has more than {MAX_NODES} values, aliases expanded", self.file, line)
-
-    def _alias(self, event: Any, line: int) -> _Node:
-        if event.anchor not in self.anchors:
-            raise _wrong(f"unknown anchor {event.anchor!r} referenced", self.file, line)
-        node = self.anchors[event.anchor]
-        if node is None:
-            raise _wrong(f"anchor {event.anchor!r} value contains itself", self.file, line)
-        self._count(node[2], line)
-        return node
-
-    def _scalar(self, event: Any, line: int) -> _Node:
-        self._count(1, line)
-        try:
-            value = as_json(_meaning(event))
-        except ScalarError as error:
-            raise _wrong(str(error), self.file, line) from None
-        # The text of a block scalar begins on the line after its indicator.
-        return value, Marks(line + 1 if event.style in ("|", ">") else line), 1
-
-    def _sequence(self, line: int, depth: int) -> _Node:
-        self._count(1, line)
-        values: list[Any] = []
-        inside: list[Marks] = []
-        total = 1
-        while not isinstance(event := self.next_event(), yaml.SequenceEndEvent):
-            value, marks, nodes = self.node(event, depth + 1)
-            values.append(value)
-            inside.append(marks)
-            total += nodes
-        return values, Marks(line, inside), total
-
-    def _mapping(self, line: int, depth: int) -> _Node:
-        self._count(1, line)
-        values: dict[str, Any] = {}
-        inside: dict[str, Marks] = {}
-        own: set[str] = set()
-        total = 1
-        while not isinstance(event := self.next_event(), yaml.MappingEndEvent):
-            key_line = self._line(event)
-            key = None if _is_merge(event) else self._key(event, depth)
-            if key in own:
-                raise _wrong(f"key {key!r} is given twice", self.file, key_line)
-            value, marks, nodes = self.node(self.next_event(), depth + 1)
-            total += nodes
-            if key is None:
-                self._merge(value, marks, into=(values, inside))
-                continue
-            own.add(key)
-            values[key] = value
-            inside[key] = Marks(max(key_line, marks.line) if marks.inside is None else key_line,
-                                marks.inside)  # fmt: skip
-        return values, Marks(line, inside), total
-
-    def _key(self, event: Any, depth: int) -> str:
-        line = self._line(event)
-        if isinstance(event, yaml.AliasEvent):
-            value = self.node(event, depth + 1)[0]
-        elif isinstance(event, yaml.ScalarEvent):
-            self._count(1, line)
-            value = self._remembered_key(event, line)
-        else:
-            raise _wrong("a key is a list or a mapping; Kubernetes wants strings", self.file, line)
-        if isinstance(value, list | dict):
-            raise _wrong("a key is a list or a mapping; Kubernetes wants strings", self.file, line)
-        try:
-            return as_key(value)
-        except ScalarError as error:
-            raise _wrong(str(error), self.file, line) from None
-
-    def _remembered_key(self, event: Any, line: int) -> Any:
-        try:
-            value = _meaning(event)
-        except ScalarError as error:
-            raise _wrong(str(error), self.file, line) from None
-        if event.anchor is not None:
-            self.anchors[event.anchor] = (value, Marks(line), 1)
-        return value
-
-    def _merge(
-        self,
-        value: Any,
-        marks: Marks,
-        *,
-        into: tuple[dict[str, Any], dict[str, Marks]],
-    ) -> None:
-        """Merge `<<`. As in Kubernetes it overrides what stands before it, and not what follows."""
-        sources = value if isinstance(value, list) else [value]
-        if not all(isinstance(source, dict) for source in sources):
-            raise _wrong(
-                "map merge requires map or sequence of maps as the value", self.file, marks.line
-            )
-        for index, source in reversed(list(enumerate(sources))):
-            lines = marks.at((index,)) if isinstance(value, list) else marks
-            into[0].update(source)
-            if isinstance(lines.inside, dict):
-                into[1].update(lines.inside)
-
-
-def _meaning(event: Any) -> Any:
-    if event.tag is not None:
-        return resolve_tagged(event.tag, event.value)
-    return event.value if event.style else resolve(event.value)
-
-
-def _is_merge(event: Any) -> bool:
-    if not isinstance(event, yaml.ScalarEvent) or event.value != "<<":
-        return False
-    return event.tag == "tag:yaml.org,2002:merge" or (event.tag is None and not event.style)
 
 
 def _wrong(problem: str, file: str, line: int | None) -> ManifestError:

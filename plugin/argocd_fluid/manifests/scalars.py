@@ -62,6 +62,11 @@ def resolve(text: str) -> Scalar:
     return text
 
 
+def is_word(text: str) -> bool:
+    """Whether a plain scalar is one of the words that mean true, false, null or no number."""
+    return text in _WORDS
+
+
 def resolve_tagged(tag: str | None, text: str) -> Scalar:
     """Give the value of a scalar with an explicit tag; raises ScalarError where it does not fit."""
     name = (tag or "").removeprefix("tag:yaml.org,2002:")

@@ -7,21 +7,28 @@ the second of two documents without a separator, so each one gets its own `---`.
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import Any, Final
 
 from argocd_fluid.manifests.scalars import resolve
 
 # YAML decoders fold or refuse these where JSON allows them raw; lone surrogates are no text at all.
-_SPECIAL: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
+_SPECIAL: Final = "[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]"
 # A colon inside is plain after a letter: behind digits other readers see a time (12:30).
 _PLAIN: Final = re.compile(
     r"[A-Za-z0-9_./][-A-Za-z0-9_./=@+]*|[A-Za-z](?:[-A-Za-z0-9_./=@+:]*[-A-Za-z0-9_./=@+])?"
 )
 # JSON in an annotation stays readable in single quotes.
-_SINGLE: Final = re.compile(r"""[\x20-\x26\x28-\x7e\xa0-\ud7ff]*""")
+_SINGLE: Final = r"""[\x20-\x26\x28-\x7e\xa0-\ud7ff]*"""
 # Text to Kubernetes, a date to most other readers.
 _DATE: Final = re.compile(r"[0-9]{4}-")
-_NOT_LITERAL: Final = re.compile("[^\t\n\x20-\x7e\xa0-\U0010ffff]|[ \t](?:\n|\\Z)")
+_NOT_LITERAL: Final = "[^\t\n\x20-\x7e\xa0-\U0010ffff]|[ \t](?:\n|\\Z)"
+
+
+@cache
+def _pattern(text: str) -> re.Pattern[str]:
+    """Compile large sets of characters when they are needed: it takes longer than a rendering."""
+    return re.compile(text)
 
 
 def to_json(manifests: Iterable[Mapping[str, Any]]) -> str:
@@ -44,7 +51,9 @@ def compact(value: Any, *, sort_keys: bool = False) -> str:
         separators=(",", ":"),
         sort_keys=sort_keys,
     )
-    return _SPECIAL.sub(_escaped, text)
+    if text.isascii() and "\x7f" not in text:
+        return text
+    return _pattern(_SPECIAL).sub(_escaped, text)
 
 
 def _escaped(match: re.Match[str]) -> str:
@@ -100,7 +109,7 @@ def _scalar(text: str) -> str:
     """Leave text plain only where it is sure to come back as itself."""
     if _PLAIN.fullmatch(text) and resolve(text) == text and not _DATE.match(text):
         return text
-    if '"' in text and _SINGLE.fullmatch(text) and not _SPECIAL.search(text):
+    if '"' in text and _pattern(_SINGLE).fullmatch(text) and not _pattern(_SPECIAL).search(text):
         return f"'{text}'"
     return compact(text)
 
@@ -109,8 +118,8 @@ def _is_literal(text: str) -> bool:
     return (
         "\n" in text
         and text[0] not in " \t\n"
-        and not _NOT_LITERAL.search(text)
-        and not _SPECIAL.search(text)
+        and not _pattern(_NOT_LITERAL).search(text)
+        and not _pattern(_SPECIAL).search(text)
     )
 
 

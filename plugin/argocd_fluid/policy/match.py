@@ -1,11 +1,12 @@
 """Which settings hold for a container: rules with globs, of which the first that matches wins."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
-from typing import Final
+from typing import Any, Final
 
+from argocd_fluid.policy.patches import Patch
 from argocd_fluid.policy.settings import Settings
+from argocd_fluid.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +45,9 @@ class Policy:
 
     settings: Settings = field(default_factory=Settings)
     rules: tuple[Rule, ...] = ()
+    values: Mapping[str, Any] = field(default_factory=dict)
+    """For templates; only `fluid.yaml` has these two."""
+    patches: tuple[Patch, ...] = ()
 
     def layers(self, subject: Subject) -> tuple[Settings, ...]:
         """Give what is said about a container, weakest first."""

@@ -1,13 +1,13 @@
 """From settings to the resolved policy of one container: bounds from Git's sizes, then checks."""
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields, replace
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any, Final
 
 from argocd_fluid.errors import PolicyError, Where
 from argocd_fluid.policy.model import ContainerPolicy, ResourcePolicy
 from argocd_fluid.policy.settings import DEFAULTS, ResourceSettings, Settings, laid_over
+from argocd_fluid.records import asdict, dataclass, fields, replace
 
 BOUND_FACTOR: Final = 4
 """Without bounds a request stays between a quarter of Git's value and four times it."""
@@ -26,6 +26,12 @@ def resolve(layers: Iterable[Settings], baseline: Baseline) -> ContainerPolicy:
 
     Raises PolicyError where layers that are right by themselves contradict each other.
     """
+    return _resolved(tuple(layers), baseline)
+
+
+# Most containers of a directory have the same policy and one of a few sizes.
+@lru_cache(maxsize=1024)
+def _resolved(layers: tuple[Settings, ...], baseline: Baseline) -> ContainerPolicy:
     full = reduce(laid_over, layers, DEFAULTS)
     values: dict[str, Any] = {each.name: getattr(full, each.name) for each in fields(full)}
     values["cpu"] = _resource("cpu", full.cpu, baseline.cpu)

@@ -5,8 +5,9 @@ limit follows its request in proportion. `policy.schema` makes these from text, 
 writes them into the intent annotation, `engine.decide` obeys them.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from argocd_fluid.records import dataclass
 
 
 class Mode(StrEnum):

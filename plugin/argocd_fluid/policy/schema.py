@@ -5,7 +5,6 @@ line and field, before anything is rendered: a typo must not become a default.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, Final, NoReturn
 
@@ -17,7 +16,9 @@ from argocd_fluid.policy import values
 from argocd_fluid.policy.duration import parse_duration
 from argocd_fluid.policy.match import NO_POLICY, Match, Policy, Rule
 from argocd_fluid.policy.merge import check
+from argocd_fluid.policy.patches import Operation, Patch, PatchMatch
 from argocd_fluid.policy.settings import ResourceSettings, Settings
+from argocd_fluid.records import dataclass, replace
 
 Keys = Mapping[str, tuple[str, Callable[[Any], Any]]]
 """A key as people write it: the attribute it sets, and how its value is read."""
@@ -28,6 +29,19 @@ _HEAD: Final[Keys] = {
     "kind": ("kind", values.text),
     "metadata": ("metadata", values.anything),
     "spec": ("spec", values.anything),
+}
+_FILE: Final[Keys] = {"values": ("values", values.mapping)}
+"""Keys of `spec` that only `fluid.yaml` has; `jsonPatches` is the other one."""
+_PATCHED: Final[Keys] = {key: (key, values.glob) for key in ("kind", "name", "namespace")}
+_PATCH: Final[Keys] = {
+    "match": ("match", values.anything),
+    "patch": ("patch", values.anything),
+}
+_OPERATION: Final[Keys] = {
+    "op": ("op", values.operation),
+    "path": ("path", values.pointer),
+    "from": ("from", values.pointer),
+    "value": ("value", values.anything),
 }
 _MATCH: Final[Keys] = {key: (key, values.glob) for key in ("kind", "name", "role", "container")}
 _RESOURCE: Final[Keys] = {
@@ -65,7 +79,13 @@ def read_policy(document: Document) -> Policy:
     head = _section(whole, _HEAD)
     if (head.get("api_version"), head.get("kind")) != (API_VERSION, FLUID_POLICY):
         whole.fail(f"is no {FLUID_POLICY} of {API_VERSION}")
-    return _body(whole.at("spec")) if "spec" in whole.value else NO_POLICY
+    if "spec" not in whole.value:
+        return NO_POLICY
+    spec = whole.at("spec")
+    said = _section(spec, _FILE, others=(*_BODY, *_SECTIONS, "restart", "rules", "jsonPatches"))
+    patches = tuple(_patch(each) for each in _list(spec, "jsonPatches"))
+    body = _body(spec, extra=("jsonPatches", *_FILE))
+    return replace(body, values=said.get("values", {}), patches=patches)
 
 
 def read_annotation(document: Document) -> Policy:
@@ -82,6 +102,22 @@ def read_annotation(document: Document) -> Policy:
         where = replace(document.where(path), line=error.where.line)
         raise PolicyError(error.problem, where=where) from None
     return _body(_Part(value=value, path=(), place=_within(document, path, marks)))
+
+
+def read_parameter(text: str, name: str) -> Settings:
+    """Read the settings that an Application has in a parameter: a body without rules."""
+
+    def place(path: Path) -> Where:
+        return Where(field=f"parameter {name}" + (f": {dotted(path)}" if path else ""))
+
+    try:
+        value, _ = read_value(text, "")
+    except ManifestError as error:
+        problem = f"line {error.where.line}: {error.problem}"
+        raise PolicyError(problem, where=place(())) from None
+    if value is None:
+        return Settings()
+    return _settings(_Part(value=value, path=(), place=place), extra=())
 
 
 _BLOCK: Final = "write the policy as a block of YAML, after `|`"
@@ -110,10 +146,10 @@ class _Part:
         raise PolicyError(problem, where=self.place(self.path), hint=hint)
 
 
-def _body(part: _Part) -> Policy:
+def _body(part: _Part, *, extra: tuple[str, ...] = ()) -> Policy:
     _mapping(part)
     return Policy(
-        settings=_settings(part, extra=("rules",)),
+        settings=_settings(part, extra=("rules", *extra)),
         rules=tuple(_rule(each) for each in _list(part, "rules")),
     )
 
@@ -123,6 +159,38 @@ def _rule(part: _Part) -> Rule:
     match = _section(part.at("match"), _MATCH) if "match" in part.value else {}
     settings = _settings(part, extra=("match",))
     return Rule(match=Match(**match), settings=settings, names_kind="kind" in match)
+
+
+def _patch(part: _Part) -> Patch:
+    said = _section(part, _PATCH)
+    for key in _PATCH:
+        if key not in said:
+            part.fail(f"has no {key}")
+    match = _section(part.at("match"), _PATCHED)
+    if not match:
+        part.at("match").fail("matches nothing by name", "give kind, name or namespace")
+    operations = tuple(_operation(each) for each in _list(part, "patch"))
+    return Patch(match=PatchMatch(**match), operations=operations)
+
+
+def _operation(part: _Part) -> Operation:
+    said = _section(part, _OPERATION)
+    needed = ["op", "path", *_NEEDS.get(said.get("op", ""), ())]
+    for key in needed:
+        if key not in said:
+            part.fail(f"has no {key}")
+    value = {key: part.value[key] for key in _OPERATION if key in part.value}
+    return Operation(value=value, where=part.place(part.path))
+
+
+_NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "add": ("value",),
+    "replace": ("value",),
+    "test": ("value",),
+    "move": ("from",),
+    "copy": ("from",),
+}
+"""What RFC 6902 wants of an operation beside `op` and `path`."""
 
 
 def _settings(part: _Part, *, extra: tuple[str, ...]) -> Settings:

@@ -3,10 +3,10 @@
 Amounts are millicores and bytes, times seconds, as in `policy.model`, which is the resolved form.
 """
 
-from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Final, TypeVar
 
 from argocd_fluid.policy.model import Limits, Mode
+from argocd_fluid.records import dataclass, field, fields, is_dataclass, replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -72,6 +72,28 @@ def anything(value: object) -> object:
     return value
 
 
+def mapping(value: object) -> dict[str, object]:
+    """Read a mapping of anything; nothing is an empty one."""
+    if not isinstance(value, dict | None):
+        raise PolicyError(f"{value!r} is no mapping")
+    return value or {}
+
+
+def operation(value: object) -> str:
+    """Read the name of an operation of RFC 6902."""
+    known = ("add", "remove", "replace", "move", "copy", "test")
+    if value not in known:
+        raise PolicyError(f"{value!r} is none of {', '.join(known)}")
+    return str(value)
+
+
+def pointer(value: object) -> str:
+    """Read a JSON pointer to a part of an object."""
+    if not isinstance(value, str) or not value.startswith("/"):
+        raise PolicyError(f"{value!r} is no JSON pointer", hint="write it like /metadata/labels/a")
+    return value
+
+
 def mode(value: object) -> Mode:
     """Read a mode; YAML reads an unquoted `off` as false."""
     if value is False:

@@ -4,18 +4,19 @@ It says what Argo CD, the API server and the controller will do with the rendere
 sides, taking for granted that the cluster has the first side live, with the admission policies.
 """
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
 from typing import Final
 
-from argocd_fluid.constants import ENABLED, INTENT
-from argocd_fluid.manifests.document import Document, Manifest, get
-from argocd_fluid.manifests.kinds import Kind, kind_of, roles
+from argocd_fluid.constants import ENABLED, FLUID_RESTART, INTENT, POLICY
+from argocd_fluid.manifests.document import Manifest
+from argocd_fluid.manifests.kinds import kind_of
+from argocd_fluid.manifests.layout import Kind, OnChange
+from argocd_fluid.records import dataclass, replace
 from argocd_fluid.render.difference import Difference, differences
-from argocd_fluid.render.effects import Effect, Part, effects
-from argocd_fluid.render.intent import amounts_of
+from argocd_fluid.render.effects import Effect, effects
 from argocd_fluid.render.mutability import is_refused
+from argocd_fluid.render.parts import Rendered, is_enrolled, pairs
+from argocd_fluid.render.pod_level import Amounts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,19 +24,19 @@ class Change:
     """One line of a plan. Role and container are "" where it is about the whole object."""
 
     object: str
+    workload: tuple[str, str, str] | None = None
+    """Kind, namespace and name; None for what has no pods."""
     effect: Effect
     role: str = ""
     container: str = ""
     pods: int | None = None
+    sizes: tuple[Amounts, Amounts] | None = None
     details: tuple[str, ...] = ()
     advice: str = ""
 
 
-Rendered = tuple[Document, Manifest]
-"""A source document and the manifest made of it."""
-
-HELD: Final = frozenset({"JobSet"})
-"""Kinds whose live template keeps its sizes: the policy keep-template is theirs."""
+OURS: Final = (ENABLED, FLUID_RESTART, INTENT, POLICY)
+"""Annotations of which the outcome is told: enrolment, and policy and sizes per container."""
 
 
 def compare(before: Iterable[Rendered], after: Iterable[Rendered]) -> list[Change]:
@@ -46,14 +47,25 @@ def compare(before: Iterable[Rendered], after: Iterable[Rendered]) -> list[Chang
         if key in old:
             found = _behind_refused(list(_changes(old[key], side)))
             nothing = Change(object=side[0].identity, effect=Effect.UNCHANGED)
-            changes.extend(sorted(found, key=lambda change: list(Effect).index(change.effect)))
-            changes.extend([] if found else [nothing])
+            found = sorted(found, key=lambda change: list(Effect).index(change.effect)) or [nothing]
         else:
-            changes.append(Change(object=side[0].identity, effect=Effect.NEW))
-    gone = [side[0].identity for key, side in old.items() if key not in new]
+            found = [Change(object=side[0].identity, effect=Effect.NEW)]
+        changes.extend(replace(change, workload=_workload(side)) for change in found)
     advice = "Argo CD deletes it when it prunes; a run that it holds ends"
-    changes.extend(Change(object=name, effect=Effect.REMOVED, advice=advice) for name in gone)
+    for key, side in old.items():
+        if key not in new:
+            gone = Change(object=side[0].identity, effect=Effect.REMOVED, advice=advice)
+            changes.append(replace(gone, workload=_workload(side)))
     return changes
+
+
+def _workload(side: Rendered) -> tuple[str, str, str] | None:
+    manifest = side[1]
+    if kind_of(manifest) is None:
+        return None
+    metadata = manifest.get("metadata") or {}
+    name = metadata.get("name") or metadata.get("generateName") or ""
+    return manifest["kind"], str(metadata.get("namespace") or ""), str(name)
 
 
 def _behind_refused(changes: list[Change]) -> list[Change]:
@@ -79,26 +91,34 @@ def _by_identity(rendered: Iterable[Rendered]) -> dict[tuple[str, str], Rendered
 def _changes(old: Rendered, new: Rendered) -> Iterator[Change]:
     before, after = old[1], new[1]
     name, row = new[0].identity, kind_of(after)
-    found = [d for d in differences(before, after) if d.keys[0] != "metadata"]
+    found = list(differences(before, after))
     if row is None:
         if found or before != after:
             details = tuple(str(each) for each in found)
             yield Change(object=name, effect=Effect.CHANGED, details=details)
         return
     yield from _enrolment(name, before, after)
-    held = _is_enrolled(after) and after["kind"] in HELD
-    others = [each for each in found if not (held and each.is_size)]
+    held = is_enrolled(after) and row.keeps_sizes
+    others = [each for each in found if each.keys[0] != "metadata" and not (held and each.is_size)]
     yield from _template_changes(name, row, others, old=before, new=after)
+    metadata = tuple(str(each) for each in found if _is_metadata(each))
+    if metadata:
+        yield Change(object=name, effect=Effect.METADATA, details=metadata)
     if held:
-        yield from _container_changes(name, _parts(old), _parts(new))
+        yield from _container_changes(name, old, new)
     else:
-        yield from _policy_changes(name, _parts(old), _parts(new))
+        yield from _policy_changes(name, old, new)
+
+
+def _is_metadata(each: Difference) -> bool:
+    follows = each.keys[1:2] == ("annotations",) and each.keys[2:3] in [(key,) for key in OURS]
+    return each.keys[0] == "metadata" and not follows
 
 
 def _enrolment(name: str, before: Manifest, after: Manifest) -> Iterator[Change]:
-    if _is_enrolled(before) == _is_enrolled(after):
+    if is_enrolled(before) == is_enrolled(after):
         return
-    if _is_enrolled(after):
+    if is_enrolled(after):
         yield Change(object=name, effect=Effect.ENROLLED, advice="resized live from now on")
     else:
         advice = "running pods keep their sizes, new ones get those of the live template"
@@ -115,22 +135,51 @@ def _template_changes(
             object=name,
             effect=Effect.REFUSED,
             details=tuple(str(each) for each in refused),
-            advice=_way_on(new, refused),
+            advice=_way_on(row, refused),
         )
-    template = [each for each in rest if "template" in each.keys]
-    if template and not row.is_batch:
+    template = [each for each in rest if _is_of_template(row, each)]
+    if template:
         details = tuple(str(each) for each in template)
-        yield Change(object=name, effect=Effect.RESTART, details=details)
-    elif template:
-        details = tuple(str(each) for each in template)
-        yield Change(object=name, effect=Effect.NEXT_RUN, details=details)
+        effect = _effect(row)
+        advice = _IN_PLACE if effect is Effect.RESTART and _is_pod(row) else ""
+        yield Change(object=name, effect=effect, details=details, advice=advice)
     plain = tuple(str(each) for each in rest if each not in template)
     if plain:
         yield Change(object=name, effect=Effect.CHANGED, details=plain)
 
 
-def _way_on(manifest: Manifest, refused: list[Difference]) -> str:
-    if manifest["kind"] in HELD and all(each.is_size for each in refused):
+_IN_PLACE: Final = "its containers restart in place"
+
+
+def _is_pod(row: Kind) -> bool:
+    return any(not slot.template for slot in row.slots)
+
+
+def _effect(row: Kind) -> Effect:
+    """Say what a change of the pod template does that the API takes."""
+    if row.on_change is OnChange.ROLLOUT:
+        return Effect.RESTART
+    if row.on_change is OnChange.IMMUTABLE and row.template_while_suspended is None:
+        # What an object takes that is a pod itself, it does by restarting containers.
+        return Effect.RESTART
+    return Effect.NEXT_RUN
+
+
+def _is_of_template(row: Kind, each: Difference) -> bool:
+    paths = [(*slot.each, *slot.template) for slot in row.slots if not slot.is_mapping]
+    if _is_pod(row):
+        return each.keys[1:2] in (("containers",), ("initContainers",))
+    # The keys on the way have no list indexes, but they have the names of a mapping's items.
+    inside = [(slot.each, slot.template) for slot in row.slots if slot.is_mapping]
+    return any(each.keys[: len(path)] == path for path in paths) or any(
+        each.keys[: len(base)] == base
+        and each.keys[len(base) + 1 : len(base) + 1 + len(template)] == template
+        for base, template in inside
+    )
+
+
+def _way_on(row: Kind, refused: list[Difference]) -> str:
+    if row.keeps_sizes and all(each.is_size for each in refused):
         return f'opt in with the annotation {ENABLED}: "true", then this is a live resize'
     return (
         "give it a new name (the old run is pruned), or let Argo CD delete and recreate it with "
@@ -138,52 +187,24 @@ def _way_on(manifest: Manifest, refused: list[Difference]) -> str:
     )
 
 
-def _container_changes(
-    name: str, old: Mapping[tuple[str, str], Part], new: Mapping[tuple[str, str], Part]
-) -> Iterator[Change]:
-    for (role, container), after in new.items():
-        before = old.get((role, container))
-        if before is None:
-            continue
+def _container_changes(name: str, old: Rendered, new: Rendered) -> Iterator[Change]:
+    for (role, container), before, after in pairs(old, new):
         found = list(effects(before, after))
         for effect, details, advice in found or [(Effect.UNCHANGED, (), "")]:
+            is_size = effect in (Effect.RESIZE, Effect.NEXT_RUN)
             yield Change(
                 object=name,
                 effect=effect,
                 role=role,
                 container=container,
                 pods=after.pods,
+                sizes=(before.amounts, after.amounts) if is_size else None,
                 details=details,
                 advice=advice,
             )
 
 
-def _policy_changes(
-    name: str, old: Mapping[tuple[str, str], Part], new: Mapping[tuple[str, str], Part]
-) -> Iterator[Change]:
+def _policy_changes(name: str, old: Rendered, new: Rendered) -> Iterator[Change]:
     for change in _container_changes(name, old, new):
         if change.effect is Effect.POLICY:
             yield change
-
-
-def _parts(side: Rendered) -> dict[tuple[str, str], Part]:
-    document, manifest = side
-    text = get(manifest, ("metadata", "annotations", INTENT))
-    intended = json.loads(text)["roles"] if _is_enrolled(manifest) else {}
-    return {
-        (role.name, container.name): Part(
-            pods=role.pods,
-            amounts=amounts_of(document, container),
-            policy=get(intended, (role.name, container.name, "policy")),
-            lasts=container in role.containers,
-        )
-        for role in roles(document)
-        for container in (*role.init_containers, *role.containers)
-    }
-
-
-def _is_enrolled(manifest: Manifest) -> bool:
-    annotations = get(manifest, ("metadata", "annotations"))
-    if not isinstance(annotations, dict):
-        return False
-    return INTENT in annotations and annotations.get(ENABLED) != "false"

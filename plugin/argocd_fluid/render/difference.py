@@ -1,11 +1,11 @@
 """Where two manifests differ, field by field, with list items found by their names. Pure."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from argocd_fluid.errors import QuantityError
 from argocd_fluid.manifests.quantity import parse_quantity
+from argocd_fluid.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,9 +20,11 @@ class Difference:
     @property
     def is_size(self) -> bool:
         """Whether it is cpu or memory of a container."""
-        return self.keys[-1] in ("cpu", "memory") and self.keys[-3:-1] in (
-            ("resources", "requests"),
-            ("resources", "limits"),
+        return (
+            self.keys[-1] in ("cpu", "memory")
+            and self.keys[-3:-1] in (("resources", "requests"), ("resources", "limits"))
+            # A pod has `resources` as well, which no live resize reaches.
+            and self.keys[-4:-3] in (("containers",), ("initContainers",))
         )
 
     def __str__(self) -> str:
@@ -44,7 +46,7 @@ def differences(
             yield from differences(old.get(key), new.get(key), field=inner, keys=(*keys, key))
     elif _has_same_names(before, after):
         for old, new in zip(before, after, strict=True):
-            yield from differences(old, new, field=f"{field}[{old['name']}]", keys=keys)
+            yield from differences(old, new, field=f"{field}[{_name(old)}]", keys=keys)
     elif before != after and not _is_same_quantity(before, after, keys):
         yield Difference(field=field, keys=keys, before=before, after=after)
 
@@ -57,9 +59,15 @@ def _has_same_names(before: Any, after: Any) -> bool:  # noqa: ANN401 - JSON val
 def _names(value: Any) -> list[str] | None:  # noqa: ANN401 - a JSON value
     if not isinstance(value, list) or not value:
         return None
-    if not all(isinstance(item, dict) and isinstance(item.get("name"), str) for item in value):
+    names = [_name(item) for item in value]
+    return [str(name) for name in names] if all(names) else None
+
+
+def _name(item: Any) -> str | None:  # noqa: ANN401 - a JSON value
+    if not isinstance(item, dict):
         return None
-    return [item["name"] for item in value]
+    name = item.get("name", item.get("groupName"))
+    return name if isinstance(name, str) else None
 
 
 def _is_same_quantity(before: Any, after: Any, keys: tuple[str, ...]) -> bool:  # noqa: ANN401 - JSON values

@@ -1,14 +1,14 @@
 """What a changed size or policy of one container means for its running pods. Pure."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
-from typing import Any
+from typing import Any, Final
 
 from argocd_fluid.manifests.quantity import Quantity, parse_quantity
+from argocd_fluid.records import dataclass
 from argocd_fluid.render.difference import differences
-from argocd_fluid.render.intent import RESOURCES, Amounts
+from argocd_fluid.render.pod_level import RESOURCES, Amounts
 
 
 class Effect(StrEnum):
@@ -23,6 +23,7 @@ class Effect(StrEnum):
     ENROLLED = "enrolled"
     LEFT = "left"
     CHANGED = "changed"
+    METADATA = "metadata"
     NEW = "new"
     UNCHANGED = "unchanged"
 
@@ -35,6 +36,8 @@ class Part:
     amounts: Amounts
     policy: Mapping[str, Any] | None
     lasts: bool
+    qos_change: str = ""
+    """`Guaranteed pod a Burstable`, where its live resize would be one that the API refuses."""
 
 
 Line = tuple[Effect, tuple[str, ...], str]
@@ -50,7 +53,9 @@ def effects(before: Part, after: Part) -> Iterator[Line]:
 def _size_changes(before: Part, after: Part) -> Iterator[Line]:
     leaves = list(_leaves(before.amounts, after.amounts))
     live = [leaf for leaf in leaves if after.lasts and None not in (leaf.before, leaf.after)]
-    if live:
+    if live and after.qos_change:
+        yield Effect.NEXT_RUN, tuple(_described(live)), QOS % after.qos_change
+    elif live:
         yield Effect.RESIZE, tuple(_described(live)), _caveat(after)
     later = [leaf for leaf in leaves if leaf not in live]
     if later:
@@ -58,8 +63,25 @@ def _size_changes(before: Part, after: Part) -> Iterator[Line]:
         yield (
             Effect.NEXT_RUN,
             tuple(_described(later)),
-            advice if after.lasts else "no resize reaches an init container",
+            f"{advice}: lands with a new run" if after.lasts else INIT,
         )
+
+
+QOS: Final = "the API refuses a resize that makes a %s one: lands with a new run"
+INIT: Final = "no resize reaches an init container: lands with a new run"
+
+
+def with_live_leaves(before: Part, after: Part) -> Amounts:
+    """Give the amounts of a running container once what can be resized live is resized."""
+    if not after.lasts:
+        return before.amounts
+    return {
+        kind: {
+            name: after.amounts.get(kind, {}).get(name, quantity)
+            for name, quantity in amounts.items()
+        }
+        for kind, amounts in before.amounts.items()
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

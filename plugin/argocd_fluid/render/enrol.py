@@ -1,27 +1,24 @@
 """Makes an object fluid-enabled where somebody opted in; passes on every other one as it is.
 
-An enrolled workload gets its intent, and a JobSet two defaults that JobSet's create-only webhook
-puts into a list: a client-side apply replaces the whole list, and without them a live JobSet would
-refuse every later sync. Nothing else changes. Idempotent.
+An enrolled workload gets its intent, and the defaults that a create-only webhook puts into its list
+of roles: a client-side apply replaces the whole list, and without them a live workload would refuse
+every later sync. Nothing else changes. Idempotent.
 """
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from argocd_fluid.constants import ENABLED, FLUID_RESTART, INTENT
 from argocd_fluid.errors import ManifestError
 from argocd_fluid.manifests.document import Document, Manifest, Path, get, with_value
-from argocd_fluid.manifests.kinds import KINDS, Kind, Role, kind_of, roles
+from argocd_fluid.manifests.kinds import NAMES, kind_of, known_versions, roles
+from argocd_fluid.manifests.layout import Kind
 from argocd_fluid.policy.match import first_match
 from argocd_fluid.policy.model import Mode
 from argocd_fluid.render.intent import canonical, intent_of, policy_of, sized_containers
 from argocd_fluid.render.policies import Policies, subject_of
+from argocd_fluid.render.refusals import check
 
 ANNOTATIONS: Final[Path] = ("metadata", "annotations")
-JOBSET_DEFAULTS: Final[Mapping[Path, str]] = {
-    ("template", "spec", "completionMode"): "Indexed",
-    ("template", "spec", "template", "spec", "restartPolicy"): "OnFailure",
-}
 
 
 def enrolled(document: Document, policies: Policies) -> Manifest:
@@ -31,24 +28,27 @@ def enrolled(document: Document, policies: Policies) -> Manifest:
         return document.value
     row = kind_of(document.value)
     if row is None:
+        versions = known_versions(document.value)
+        if wish and versions:
+            where, hint = document.where(("apiVersion",)), f"known: {', '.join(versions)}"
+            raise ManifestError("is no version known here", where=where, hint=hint)
         if wish:
-            hint = f"it works for {', '.join(KINDS)}"
+            hint = f"it works for {', '.join(NAMES)}"
             where = document.where(ANNOTATIONS)
             raise ManifestError("has no pods to resize", where=where, hint=hint)
         return document.value
     if wish is None and not _is_named_by_rule(document, policies):
         return document.value
-    for role in roles(document):
-        _check_resize_policies(document, row, role)
+    check(document, row, policies)
     intent = intent_of(document, policies)
     if not intent["roles"]:
-        hint = "a BestEffort container cannot be resized"
+        hint = row.elsewhere or "a BestEffort container cannot be resized"
         raise ManifestError("no container has cpu or memory", where=document.where(), hint=hint)
     manifest = _with_annotation(document.value, INTENT, canonical(intent))
     if wish is None:
         # Admission policies and the controller look at the workload, not at fluid.yaml.
         manifest = _with_annotation(manifest, ENABLED, "true")
-    return _with_jobset_defaults(manifest)
+    return _with_defaults(manifest, row)
 
 
 def _wish(document: Document) -> bool | None:
@@ -85,29 +85,16 @@ def _is_named_by_rule(document: Document, policies: Policies) -> bool:
     return False
 
 
-def _check_resize_policies(document: Document, row: Kind, role: Role) -> None:
-    if not row.is_batch:
-        return
-    for container in role.containers:
-        listed = container.value.get("resizePolicy")
-        for index, item in enumerate(listed if isinstance(listed, list) else ()):
-            if get(item, ("restartPolicy",)) == "RestartContainer":
-                where = document.where((*container.path, "resizePolicy", index, "restartPolicy"))
-                hint = "leave it out: the default, NotRequired, resizes without a restart"
-                raise ManifestError("a resize would restart the rank", where=where, hint=hint)
-
-
 def _with_annotation(manifest: Manifest, key: str, value: str) -> Manifest:
     return dict(with_value(manifest, (*ANNOTATIONS, key), value))
 
 
-def _with_jobset_defaults(manifest: Manifest) -> Manifest:
-    if manifest["kind"] != "JobSet":
-        return manifest
+def _with_defaults(manifest: Manifest, row: Kind) -> Manifest:
     result: Any = manifest
-    for index, _ in enumerate(get(manifest, ("spec", "replicatedJobs")) or ()):
-        for path, default in JOBSET_DEFAULTS.items():
-            whole = ("spec", "replicatedJobs", index, *path)
-            if get(result, whole) is None:
-                result = with_value(result, whole, default)
+    for slot in row.slots if row.defaults else ():
+        for index, _ in enumerate(get(manifest, slot.each) or ()):
+            for path, default in row.defaults.items():
+                whole = (*slot.each, index, *path)
+                if get(result, whole) is None:
+                    result = with_value(result, whole, default)
     return dict(result)

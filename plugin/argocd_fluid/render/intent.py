@@ -1,43 +1,57 @@
 """The intent of a workload: what Git says its sizes are, with the resolved policy. Pure.
 
 Only cpu and memory, only what Git has: a request that is absent where there is a limit is the
-limit, as Kubernetes defaults it. Canonical, so that equal manifests give equal bytes.
+limit, as Kubernetes defaults it. Where a pod has `resources` of its own, they are listed under
+`pods` and hold the bounds of its containers. Canonical: equal manifests give equal bytes.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Final
 
 from argocd_fluid.errors import ManifestError, PolicyError, QuantityError
-from argocd_fluid.manifests.document import Document, Path
+from argocd_fluid.manifests.document import Document, Path, get
 from argocd_fluid.manifests.kinds import Container, Role, roles
 from argocd_fluid.manifests.quantity import Quantity, parse_quantity
 from argocd_fluid.manifests.writer import compact
 from argocd_fluid.policy.merge import Baseline, resolve
 from argocd_fluid.policy.model import ContainerPolicy
 from argocd_fluid.policy.wire import to_wire
+from argocd_fluid.records import replace
+from argocd_fluid.render.pod_level import RESOURCES, Amounts, held_by_pod
 from argocd_fluid.render.policies import Policies
 
-VERSION: Final = 1
-RESOURCES: Final = ("cpu", "memory")
+__all__ = [
+    "RESOURCES",
+    "Amounts",
+    "amounts_of",
+    "canonical",
+    "intent_of",
+    "pod_amounts",
+    "policy_of",
+    "sized_containers",
+]
 
-Amounts = dict[str, dict[str, Quantity]]
-"""`requests` and `limits`, each by resource."""
+VERSION: Final = 1
+_wire: Final = lru_cache(maxsize=1024)(to_wire)
 
 
 def intent_of(document: Document, policies: Policies) -> dict[str, Any]:
     """Give the intent; `roles` lists only those with a container that can be resized."""
     listed: dict[str, Any] = {}
+    pods: dict[str, Any] = {}
     for role in roles(document):
-        containers = {
-            container.name: _entry(
-                amounts, policy_of(document, policies, role.name, container.name, amounts)
-            )
-            for container, amounts in sized_containers(document, role)
-        }
+        sized = sized_containers(document, role)
+        whole = pod_amounts(document, role)
+        containers = {}
+        for container, amounts in sized:
+            policy = policy_of(document, policies, role.name, container.name, amounts)
+            held = held_by_pod(policy, amounts, whole, [each for _, each in sized])
+            containers[container.name] = {**_written(amounts), "policy": _wire(held)}
         if containers:
             listed[role.name] = containers
-    return {"roles": listed, "v": VERSION}
+            pods.update({role.name: _written(whole)} if whole else {})
+    return {"roles": listed, "v": VERSION, **({"pods": pods} if pods else {})}
 
 
 def canonical(intent: Mapping[str, Any]) -> str:
@@ -47,23 +61,41 @@ def canonical(intent: Mapping[str, Any]) -> str:
 
 def sized_containers(document: Document, role: Role) -> list[tuple[Container, Amounts]]:
     """Give the containers that have a request or a limit of cpu or memory, with those."""
-    found = [(container, amounts_of(document, container)) for container in role.containers]
-    return [(container, amounts) for container, amounts in found if amounts]
+    key = ("sized", role.path)
+    known: list[tuple[Container, Amounts]] | None = document.derived.get(key)
+    if known is None:
+        found = [(container, amounts_of(document, container)) for container in role.containers]
+        known = [(container, amounts) for container, amounts in found if amounts]
+        document.derived[key] = known
+    return known
 
 
 def amounts_of(document: Document, container: Container) -> Amounts:
     """Read a container's `resources`; raises ManifestError for what Kubernetes would refuse."""
-    base = (*container.path, "resources")
-    resources = _mapping(document, container.value.get("resources"), base)
+    given = _amounts(document, container.value.get("resources"), container.resources)
+    limits, requests = given["limits"], given["requests"]
+    both: Amounts = {"limits": limits, "requests": {**limits, **requests}}
+    return {key: amounts for key, amounts in both.items() if amounts}
+
+
+def pod_amounts(document: Document, role: Role) -> Amounts:
+    """Read what the containers of a pod share, as it is given; empty where nothing is."""
+    given = _amounts(document, get(role.template, ("spec", "resources")), role.resources)
+    return {key: amounts for key, amounts in given.items() if amounts}
+
+
+def _amounts(document: Document, value: object, base: Path) -> Amounts:
+    resources = _mapping(document, value, base)
     limits, requests = (
         _quantities(document, resources.get(key), (*base, key)) for key in ("limits", "requests")
     )
     for name, request in requests.items():
         if name in limits and request > limits[name]:
             problem = f"the request, {request}, is above the limit, {limits[name]}"
-            raise ManifestError(problem, where=document.where((*base, "requests", name)))
-    both: Amounts = {"limits": limits, "requests": {**limits, **requests}}
-    return {key: amounts for key, amounts in both.items() if amounts}
+            hint = "Kubernetes refuses it: raise the limit or lower the request"
+            where = document.where((*base, "requests", name))
+            raise ManifestError(problem, where=where, hint=hint)
+    return {"limits": limits, "requests": requests}
 
 
 def policy_of(
@@ -85,12 +117,11 @@ def policy_of(
         raise PolicyError(error.problem, where=where, hint=error.hint) from error
 
 
-def _entry(amounts: Amounts, policy: ContainerPolicy) -> dict[str, Any]:
-    written = {
+def _written(amounts: Amounts) -> dict[str, Any]:
+    return {
         key: {name: str(quantity) for name, quantity in by_name.items()}
         for key, by_name in amounts.items()
     }
-    return {**written, "policy": to_wire(policy)}
 
 
 def _quantities(document: Document, value: object, path: Path) -> dict[str, Quantity]:
@@ -104,12 +135,21 @@ def _quantities(document: Document, value: object, path: Path) -> dict[str, Quan
 
 def _quantity(document: Document, name: str, value: Any, path: Path) -> Quantity:  # noqa: ANN401 - a JSON value
     try:
-        quantity = parse_quantity(value)
+        # Others than these are no quantities, and nothing to remember.
+        is_scalar = isinstance(value, str | int | float)
+        quantity = _counted(name, value) if is_scalar else parse_quantity(value)
     except QuantityError as error:
         raise ManifestError(error.problem, where=document.where(path), hint=error.hint) from error
     if quantity.nano < 0:
         raise ManifestError(f"{value} is negative", where=document.where(path))
-    # The two resources count in millicores and bytes: finer amounts are rounded up, as there.
+    return quantity
+
+
+# Typed, because true is no quantity and 1 is.
+@lru_cache(maxsize=4096, typed=True)
+def _counted(name: str, value: str | float) -> Quantity:
+    """Count in millicores and bytes, as Kubernetes does: finer amounts are rounded up."""
+    quantity = parse_quantity(value)
     if name == "cpu":
         return Quantity.of_milli(quantity.milli())
     return Quantity.of_bytes(quantity.value())

@@ -1,17 +1,20 @@
 """The plugin's parameters: what an Application may set, and their announcement to Argo CD's UI.
 
 Argo CD passes only what an Application sets, never an announced default, so defaults are applied
-here. A name that is not in the table is an error: a misspelt parameter must not be ignored.
+here. A name that is not in the table is an error: a misspelt parameter must not be ignored. An
+error names the parameter, never its value, which comes from the environment.
 """
 
 import argparse
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
+from enum import StrEnum
 from typing import Any, Final
 
 from argocd_fluid.errors import PolicyError, Where
+from argocd_fluid.policy.duration import parse_duration
+from argocd_fluid.records import dataclass, field, replace
 
 VARIABLE: Final = "ARGOCD_APP_PARAMETERS"
 """Set by Argo CD: a JSON list of the parameters that the Application has."""
@@ -22,34 +25,81 @@ class Parameters:
     """The values in force."""
 
     allow_empty: bool = False
+    recurse: str = ""
+    """A pattern for directories below the application's, as `envs/*`; "" for none of them."""
+    timeout_s: float | None = None
+    allow_remote_bases: bool = False
+    policy: str = ""
+    template: Mapping[str, str] = field(default_factory=dict)
+    """`params` of templates."""
+    helm_release_name: str = ""
+    helm_value_files: tuple[str, ...] = ()
+    helm_values: str = ""
+    helm_parameters: Mapping[str, str] = field(default_factory=dict)
+
+
+class Form(StrEnum):
+    """How Argo CD carries a parameter: the key of its value, and its `collectionType`."""
+
+    STRING = "string"
+    ARRAY = "array"
+    MAP = "map"
+
+
+_CONTENT: Final = {
+    Form.STRING: "a text",
+    Form.ARRAY: "a list of texts",
+    Form.MAP: "a map of texts",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """One parameter as Argo CD announces it. `read` turns its text into the value of `field`."""
+    """One parameter as Argo CD announces it. `read` turns its content into the value of `field`."""
 
     name: str
     field: str
     title: str
     tooltip: str
-    default: str
-    read: Callable[[str], Any]
+    default: Any = ""
+    form: Form = Form.STRING
+    read: Callable[[Any], Any] = str
 
-    def announcement(self) -> dict[str, str]:
+    def announcement(self) -> dict[str, Any]:
         """Give the JSON that Argo CD's UI shows."""
         return {
             "name": self.name,
             "title": self.title,
             "tooltip": self.tooltip,
-            "collectionType": "string",
-            "string": self.default,
+            "collectionType": self.form.value,
+            self.form.value: self.default,
         }
 
 
 def _boolean(text: str) -> bool:
     if text not in ("true", "false"):
-        raise PolicyError(f"{text!r} is neither true nor false")
+        raise PolicyError("is neither true nor false")
     return text == "true"
+
+
+def _recurse(text: str) -> str:
+    if text in ("", "true", "false"):
+        return "**" if text == "true" else ""
+    if text.startswith("/") or ".." in text.split("/"):
+        raise PolicyError("leaves the application's directory")
+    return text
+
+
+def _timeout(text: str) -> float | None:
+    if not text:
+        return None
+    try:
+        seconds = parse_duration(text)
+    except PolicyError:
+        seconds = 0
+    if not seconds:
+        raise PolicyError("is no duration above zero", hint="write it like 45s")
+    return seconds
 
 
 PARAMETERS: Final = (
@@ -61,6 +111,75 @@ PARAMETERS: Final = (
         default="false",
         read=_boolean,
     ),
+    Parameter(
+        name="recurse",
+        field="recurse",
+        title="Read further directories",
+        tooltip="true: all below this one; or a pattern of directories, as envs/*/jobs or envs/**.",
+        default="false",
+        read=_recurse,
+    ),
+    Parameter(
+        name="timeout",
+        field="timeout_s",
+        title="Time limit",
+        tooltip="How long the rendering may take, as 45s; keep it below Argo CD's own limit.",
+        default="45s",
+        read=_timeout,
+    ),
+    Parameter(
+        name="allowRemoteBases",
+        field="allow_remote_bases",
+        title="Allow remote Kustomize bases",
+        tooltip="Let kustomize fetch bases and files from the network at every rendering.",
+        default="false",
+        read=_boolean,
+    ),
+    Parameter(
+        name="policy",
+        field="policy",
+        title="Policy",
+        tooltip="YAML like spec of fluid.yaml, without rules; wins over fluid.yaml.",
+    ),
+    Parameter(
+        name="params",
+        field="template",
+        title="Template parameters",
+        tooltip="What templates (*.j2) see as params.",
+        default={},
+        form=Form.MAP,
+        read=dict,
+    ),
+    Parameter(
+        name="helm.releaseName",
+        field="helm_release_name",
+        title="Helm release name",
+        tooltip="Default: the Application's name.",
+    ),
+    Parameter(
+        name="helm.valueFiles",
+        field="helm_value_files",
+        title="Helm values files",
+        tooltip="Files in the application's directory; a later one wins.",
+        default=[],
+        form=Form.ARRAY,
+        read=tuple,
+    ),
+    Parameter(
+        name="helm.values",
+        field="helm_values",
+        title="Helm values",
+        tooltip="A block of YAML; wins over the values files.",
+    ),
+    Parameter(
+        name="helm.parameters",
+        field="helm_parameters",
+        title="Helm parameters",
+        tooltip="Single values by path, as image.tag; win over all other values.",
+        default={},
+        form=Form.MAP,
+        read=dict,
+    ),
 )
 
 
@@ -69,30 +188,60 @@ def read_parameters(environment: Mapping[str, str]) -> Parameters:
     text = environment.get(VARIABLE, "")
     try:
         given = json.loads(text) if text.strip() else None
-    except ValueError as error:
-        raise PolicyError(f"is no JSON: {error}", where=Where(field=VARIABLE)) from error
+    except (ValueError, RecursionError) as error:
+        raise PolicyError("is no JSON", where=Where(field=VARIABLE)) from error
     if not isinstance(given, list | None):
         raise PolicyError("is no list", where=Where(field=VARIABLE))
-    return Parameters(**dict(_value(item) for item in given or ()))
+    said: dict[str, Any] = {}
+    for item in given or ():
+        parameter = _named(item)
+        if parameter.field in said:
+            raise PolicyError("is given twice", where=_place(parameter.name))
+        said[parameter.field] = _value(parameter, item)
+    return Parameters(**said)
 
 
-def _value(item: object) -> tuple[str, Any]:
+def _place(name: str) -> Where:
+    return Where(field=f"parameter {name}")
+
+
+def _named(item: object) -> Parameter:
     if not isinstance(item, dict) or not isinstance(item.get("name"), str):
         raise PolicyError("an item has no name", where=Where(field=VARIABLE))
-    where = Where(field=f"parameter {item['name']}")
     known = {parameter.name: parameter for parameter in PARAMETERS}
-    parameter = known.get(item["name"])
-    if parameter is None:
+    if item["name"] not in known:
         near = get_close_matches(item["name"], known, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"known are: {', '.join(known)}"
-        raise PolicyError("is unknown", where=where, hint=hint)
-    text = item.get("string")
-    if not isinstance(text, str):
-        raise PolicyError("is no string", where=where)
+        guess = f"did you mean {near[0]}? " if near else ""
+        hint = f"{guess}known are: {', '.join(known)}"
+        raise PolicyError("is unknown", where=_place(item["name"]), hint=hint)
+    return known[item["name"]]
+
+
+def _value(parameter: Parameter, item: Mapping[str, Any]) -> object:
+    content = item.get(parameter.form.value)
+    # Argo CD leaves an empty string, list or map out of the JSON.
+    if content is None and not any(item.get(form) is not None for form in Form):
+        content = type(parameter.default)()
+    if not _is_of(parameter.form, content):
+        problem = f"wants {_CONTENT[parameter.form]}, under the key {parameter.form.value}"
+        raise PolicyError(problem, where=_place(parameter.name))
+    if not content and parameter.form is Form.STRING:
+        content = parameter.default
     try:
-        return parameter.field, parameter.read(text)
+        return parameter.read(content)
     except PolicyError as error:
-        raise PolicyError(error.problem, where=where) from error
+        raise PolicyError(
+            error.problem, where=replace(error.where, field=f"parameter {parameter.name}"),
+            hint=error.hint,
+        ) from error  # fmt: skip
+
+
+def _is_of(form: Form, content: object) -> bool:
+    if form is Form.STRING:
+        return isinstance(content, str)
+    if form is Form.ARRAY:
+        return isinstance(content, list) and all(isinstance(each, str) for each in content)
+    return isinstance(content, dict) and all(isinstance(each, str) for each in content.values())
 
 
 def add_arguments(_: argparse.ArgumentParser) -> None:

@@ -1,11 +1,13 @@
 """All policy that is in force in one rendering, from weakest to strongest."""
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from importlib import import_module
 
 from argocd_fluid.manifests.document import Document
 from argocd_fluid.policy.match import NO_POLICY, Policy, Subject
-from argocd_fluid.policy.schema import read_annotation, read_policy
+from argocd_fluid.policy.schema import read_annotation, read_parameter, read_policy
 from argocd_fluid.policy.settings import Settings
+from argocd_fluid.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,16 +16,33 @@ class Policies:
 
     file: Policy = NO_POLICY
     parameters: Settings = field(default_factory=Settings)
+    parameter: str = ""
+    """The text that `parameters` were read from."""
 
     @classmethod
-    def of(cls, document: Document | None) -> "Policies":
-        """Read `fluid.yaml`, if there is one."""
-        return cls() if document is None else cls(file=read_policy(document))
+    def of(cls, document: Document | None, parameter: str = "") -> "Policies":
+        """Read `fluid.yaml`, if there is one, and the Application's parameter `policy`."""
+        return cls(
+            file=NO_POLICY if document is None else read_policy(document),
+            parameters=read_parameter(parameter, "policy"),
+            parameter=parameter,
+        )
+
+    def patched(self, documents: Iterable[Document]) -> Iterable[Document]:
+        """Apply the JSON patches of `fluid.yaml`; raises PolicyError, or a group of them."""
+        if not self.file.patches:
+            return documents
+        # The library takes as long to import as a rendering, and few directories need it.
+        patching = import_module("argocd_fluid.render.patching")
+        found: list[Document] = patching.patched(documents, self.file.patches)
+        return found
 
     def layers(self, document: Document, role: str, container: str) -> tuple[Settings, ...]:
         """Give what is said about one container; raises PolicyError for a wrong annotation."""
         subject = subject_of(document, role, container)
-        own = read_annotation(document)
+        own: Policy | None = document.derived.get("policy")
+        if own is None:
+            own = document.derived["policy"] = read_annotation(document)
         return (*self.file.layers(subject), self.parameters, *own.layers(subject))
 
 
