@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from argocd_fluid.controller.harm import Shrunk, shrinks
-from argocd_fluid.engine.model import ContainerKey, ContainerState, Size
+from argocd_fluid.engine.model import Amounts, ContainerKey, ContainerState, Size
 from argocd_fluid.engine.usage import History, Reading
 from argocd_fluid.kube.backoff import Backoff
 from argocd_fluid.kube.store import Key
@@ -38,6 +38,7 @@ class Memory:
 
     histories: dict[ContainerKey, History] = field(default_factory=dict)
     resized_s: dict[ContainerKey, float] = field(default_factory=dict)
+    memory_resized_s: dict[ContainerKey, float] = field(default_factory=dict)
     shrunk: dict[ContainerKey, Shrunk] = field(default_factory=dict)
     patience: dict[ContainerKey, float] = field(default_factory=dict)
     """How many times longer than its policy says a container must be idle to be shrunk."""
@@ -65,6 +66,8 @@ class Memory:
     def add_resize(self, key: ContainerKey, *, before: Size, leaves: Size, now: float) -> None:
         """Remember a patch that was accepted."""
         self.resized_s[key] = now
+        if leaves.memory != Amounts():
+            self.memory_resized_s[key] = now
         if shrinks(before, leaves):
             self.shrunk[key] = Shrunk(at_s=now, before=before)
         elif key in self.shrunk and self.shrunk[key].at_s < now:
@@ -89,7 +92,7 @@ class Memory:
         return hold
 
     def hold_infeasible(self, uid: str, *, now: float, message: str) -> None:
-        """Leave a pod alone whose resize the kubelet will never accept; accepted ones end nothing."""
+        """Leave a pod alone whose resize the kubelet will never accept; no success ends this."""
         backoff = self._infeasible.setdefault(uid, Backoff(60.0, 3600.0))
         until = now + backoff.next_s()
         self.holds[uid] = Hold(until_s=until, since_s=now, reason="Infeasible", message=message)
@@ -103,6 +106,7 @@ class Memory:
         """Forget the pods that are gone."""
         _prune(self.histories, uids)
         _prune(self.resized_s, uids)
+        _prune(self.memory_resized_s, uids)
         _prune(self.shrunk, uids)
         _prune(self.patience, uids)
         for by_uid in (self.holds, self._backoffs, self._infeasible):

@@ -32,14 +32,14 @@ class RoleSpec(Wire, frozen=True):
     """One replicated job; the name is empty for kinds with one template."""
 
     name: str
-    containers: list[ContainerSpec] = []
+    containers: list[ContainerSpec] = msgspec.field(default_factory=list)
 
 
 class FluidWorkloadSpec(Wire, frozen=True):
     """Intent: copied from the annotation, never learned."""
 
     target: Target
-    roles: list[RoleSpec] = []
+    roles: list[RoleSpec] = msgspec.field(default_factory=list)
     mode: str = ""
 
 
@@ -55,14 +55,14 @@ class RankSize(Wire, frozen=True):
 
     job: str
     index: str
-    containers: list[ContainerSize] = []
+    containers: list[ContainerSize] = msgspec.field(default_factory=list)
 
 
 class RoleSize(Wire, frozen=True):
     """Sizes of a role: `containers` for every rank that `ranks` does not list."""
 
     name: str
-    containers: list[ContainerSize] = []
+    containers: list[ContainerSize] = msgspec.field(default_factory=list)
     ranks: list[RankSize] | None = None
 
 
