@@ -12,7 +12,7 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +52,17 @@ class ArgoCD:
         binaries = build.ensure("argocd")
         self._require_programs()
         shutil.rmtree(self._folder, ignore_errors=True)
-        for name in ("gpg/keys", "gpg/source", "tls", "ssh", "sockets", "tmp", "git", "stubs"):
+        for name in (
+            "gpg/keys",
+            "gpg/source",
+            "tls",
+            "ssh",
+            "sockets",
+            "tmp",
+            "git",
+            "stubs",
+            "programs",
+        ):
             (self._folder / name).mkdir(parents=True, mode=0o700)
         self._ports = {name: free_port() for name in ("redis", "repo", "repo-metrics", "metrics")}
         self._kubeconfig = self._control_plane.kubeconfig(USER)
@@ -83,17 +93,11 @@ class ArgoCD:
     ) -> Application:
         """Create an Application that our plugin renders; `spec` replaces top-level fields."""
         application = Application(self._control_plane, name)
-        source = {
-            "repoURL": repo.url,
-            "targetRevision": "main",
-            "path": path,
-            "plugin": {"name": self.plugin_name},
-        }
         automated = {"prune": True, "selfHeal": True}
         application.create(
             {
                 "project": "default",
-                "source": source,
+                "source": self.source(repo, path),
                 "destination": {
                     "server": "https://kubernetes.default.svc",
                     "namespace": namespace,
@@ -104,6 +108,24 @@ class ArgoCD:
         )
         self._applications.append(application)
         return application
+
+    def source(
+        self, repo: Repository, path: str, parameters: Sequence[Mapping[str, Any]] = ()
+    ) -> dict[str, Any]:
+        """Give the source of an Application that our plugin renders, with these parameters."""
+        plugin: dict[str, Any] = {"name": self.plugin_name}
+        if parameters:
+            plugin["parameters"] = list(parameters)
+        return {
+            "repoURL": repo.url,
+            "targetRevision": "main",
+            "path": path,
+            "plugin": plugin,
+        }
+
+    def install(self, program: Path) -> None:
+        """Put a program on the PATH of the plugin, as an administrator does with a volume."""
+        (self._folder / "programs" / program.name).symlink_to(program)
 
     def config(self, *arguments: str) -> str:
         """Run our own `argocd-fluid config`, as an administrator does."""
@@ -243,7 +265,8 @@ class ArgoCD:
 
     def _environment(self, component: str) -> Mapping[str, str]:
         folder = self._folder
-        path = (str(PROGRAMS), str(folder / "stubs"), os.environ["PATH"])
+        first = (PROGRAMS, folder / "stubs", folder / "programs")
+        path = (*map(str, first), os.environ["PATH"])
         return {
             "PATH": os.pathsep.join(path),
             "HOME": str(folder / "tmp"),

@@ -7,7 +7,7 @@ from argocd_fluid.controller.observe import View, observe, pod_state
 from argocd_fluid.engine.model import PendingReason, Resource, Size
 from argocd_fluid.kube.fluid import Resized
 from argocd_fluid.kube.summary import ContainerStats, CpuStats, MemoryStats
-from argocd_fluid.kube.types import NodeStatus, PodCondition
+from argocd_fluid.kube.types import NodeStatus, PodCondition, ResizePolicy
 from argocd_fluid.policy.model import Mode
 
 from tests.controller.jobsets import SIZE, intent
@@ -89,7 +89,8 @@ def test_a_pod_on_its_way_out_is_not_resized() -> None:
         leaving.metadata, deletion_timestamp=datetime(2027, 1, 1, tzinfo=UTC)
     )
     assert only(leaving, view(workload())).running
-    assert not only(msgspec.structs.replace(leaving, metadata=metadata), view(workload())).running
+    leaving = msgspec.structs.replace(leaving, metadata=metadata)
+    assert pod_state(leaving, view(workload())).containers == ()
 
 
 def test_the_last_resize_survives_a_restart_of_the_controller() -> None:
@@ -133,3 +134,16 @@ def test_the_kubelet_s_own_rate_is_preferred_over_counters_with_times_in_seconds
     )
     assert (reading.cpu_rate_nano, reading.cpu_nano) == (5, None)
     assert reading.memory_usage_bytes == 7
+
+
+def test_a_resource_whose_resize_restarts_the_container_is_known() -> None:
+    policies = [
+        ResizePolicy(resource_name="memory", restart_policy="RestartContainer"),
+        ResizePolicy(resource_name="cpu", restart_policy="NotRequired"),
+    ]
+    item = pod()
+    containers = [msgspec.structs.replace(item.spec.containers[0], resize_policy=policies)]
+    item = msgspec.structs.replace(
+        item, spec=msgspec.structs.replace(item.spec, containers=containers)
+    )
+    assert only(item, view(workload())).restarts == {Resource.MEMORY}

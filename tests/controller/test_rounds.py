@@ -7,14 +7,19 @@ import pytest
 from argocd_fluid.controller import record
 from argocd_fluid.controller.memory import Memory
 from argocd_fluid.controller.observe import View, observe
+from argocd_fluid.controller.reports import news_in
 from argocd_fluid.controller.rounds import Round, Sent
 from argocd_fluid.controller.sizes import target_of
-from argocd_fluid.engine.model import Amounts, Grant, Reason, Size
+from argocd_fluid.controller.status import Overview, with_overview
+from argocd_fluid.engine.decide import decide
+from argocd_fluid.engine.model import Amounts, Grant, Reason, Resource, Sample, Size, Usage
+from argocd_fluid.engine.negotiate import negotiate
 from argocd_fluid.kube.fluid import FluidWorkload, PodReport
 from argocd_fluid.kube.types import Node
 from argocd_fluid.policy.model import Mode
 
-from tests.controller.objects import NOW, pod, workload
+from tests.controller.jobsets import intent
+from tests.controller.objects import NOW, js, pod, workload
 
 MIB = 1 << 20
 NODE = msgspec.convert(
@@ -186,3 +191,56 @@ def test_history_and_reports_are_bounded_and_the_serious_ones_stay() -> None:
     for _ in range(60):
         status = record.with_history(status, [line])
     assert len(status.history) == record.HISTORY
+
+
+def full_node_place() -> tuple[Place, list[Grant]]:
+    """A hot Guaranteed container on a node that is exactly full."""
+    same = {"cpu": "100m", "memory": "64Mi"}
+    size = {"requests": same, "limits": same}
+    known = workload(js(intent(size)))
+    place = Place(known, size=size, qosClass="Guaranteed")
+    sample = Sample(
+        time_s=NOW - 5, cpu_milli=99, memory_bytes=30 * MIB, memory_usage_bytes=30 * MIB
+    )
+    usage = Usage(
+        latest=sample,
+        peak_cpu_milli=99,
+        peak_memory_bytes=30 * MIB,
+        peak_memory_usage_bytes=30 * MIB,
+        window_s=600,
+        memory_trend_bytes_per_s=0,
+        below_since={Resource.CPU: None, Resource.MEMORY: None},
+    )
+    place.container = replace(place.container, usage=usage)
+    [state] = place.snapshot.pods
+    place.snapshot = replace(
+        place.snapshot,
+        allocatable={Resource.CPU: 100, Resource.MEMORY: 8 << 30},
+        pods=(replace(state, containers=(place.container,)),),
+    )
+    return place, list(negotiate(place.snapshot, decide(place.snapshot, NOW)))
+
+
+def test_a_wish_of_which_nothing_is_granted_is_reported_and_defers_the_workload() -> None:
+    place, grants = full_node_place()
+    [grant] = grants
+    assert not grant.changes
+
+    before = place.known.status
+    known = place.round(Sent(grants=grants))
+
+    [report] = known.status.pods
+    assert (report.state, report.reason) == ("Partial", "NoRoom")
+    assert "asked 60m more, granted 0m, node has 0m free" in report.message
+    overview = Overview(pods=[place.pod], now=NOW)
+    conditions = {one.type: one for one in with_overview(known, known.status, overview).conditions}
+    deferred = conditions["Deferred"]
+    assert (deferred.status, deferred.reason) == ("True", "NoRoom")
+    assert "train-workers-0-0" in deferred.message
+
+    again = place.round(Sent(grants=grants), now=NOW + 5)
+    assert news_in(before, known.status) == [report]
+    assert news_in(known.status, again.status) == []
+    over = place.round(Sent(), now=NOW + 600)
+    conditions = with_overview(over, over.status, overview).conditions
+    assert "Deferred" not in {one.type for one in conditions}

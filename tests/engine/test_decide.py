@@ -1,6 +1,7 @@
 import pytest
 from argocd_fluid.engine.decide import decide
 from argocd_fluid.engine.model import Amounts, PendingReason, Reason, Resource, Size
+from argocd_fluid.engine.negotiate import negotiate
 from argocd_fluid.policy.model import Mode
 
 MI = 1 << 20
@@ -151,14 +152,26 @@ def test_memory_growth(make, wish, *, usage, changes, reason, memory):
         pytest.param({"oom_killed_s": NOW - 30, "running": False}, 1500, id="in back-off"),
         pytest.param({"oom_killed_s": NOW - 30, "usage": None}, 1500, id="no usage yet"),
         pytest.param(
-            {"oom_killed_s": NOW - 30, "last_resize_s": NOW - 20}, None, id="answered already"
+            {"oom_killed_s": NOW - 30, "last_memory_resize_s": NOW - 20},
+            None,
+            id="answered already",
         ),
         pytest.param(
             {"oom_killed_s": NOW - 2, "last_resize_s": NOW - 5}, 1500, id="again, in the cooldown"
         ),
+        pytest.param(
+            {"oom_killed_s": NOW - 30, "last_memory_resize_s": NOW - 29.9},
+            None,
+            id="answered in its own second",
+        ),
+        pytest.param(
+            {"oom_killed_s": NOW - 30, "last_resize_s": NOW - 20}, 1500, id="only cpu was resized"
+        ),
         pytest.param({"oom_killed_s": NOW - 3600}, None, id="long ago"),
         pytest.param(
-            {"oom_killed_s": NOW - 3600, "last_resize_s": NOW - 9000}, 1500, id="waited for room"
+            {"oom_killed_s": NOW - 3600, "last_memory_resize_s": NOW - 9000},
+            1500,
+            id="waited for room",
         ),
         pytest.param(
             {"oom_killed_s": NOW - 30, "pod": {"in_progress": True}}, 1500, id="unsettled"
@@ -304,3 +317,50 @@ def test_the_order_of_pods_does_not_matter(make):
     forward, backward = decide(make.node(*pods), NOW), decide(make.node(*pods[::-1]), NOW)
     assert forward == backward
     assert [w.container.key.pod for w in forward] == ["a", "b", "c"]
+
+
+def test_a_record_below_what_is_in_use_is_raised_to_what_the_container_keeps(make) -> None:
+    spec = make.size(memory=(1000, 1000))
+    low = make.size(memory=(300, 300))
+    it = make.container(spec=spec, target=low, intent=low, usage=make.usage(memory=500))
+    [grant] = negotiate(make.node(make.pod(it)), decide(make.node(make.pod(it)), make.NOW))
+    assert 550 * make.MI < grant.size.memory.limit < 1000 * make.MI
+    assert grant.recorded.memory == grant.size.memory
+
+
+def test_a_record_below_what_is_in_use_is_raised_even_where_no_resize_is_worth_it(make) -> None:
+    spec = make.size(memory=(720, 720))
+    low = make.size(memory=(300, 300))
+    it = make.container(spec=spec, target=low, intent=low, usage=make.usage(memory=500))
+    snapshot = make.node(make.pod(it))
+    [grant] = negotiate(snapshot, decide(snapshot, make.NOW))
+    assert not grant.changes
+    assert grant.recorded.memory == spec.memory
+
+    settled = make.replace(it, target=grant.recorded)
+    assert decide(make.node(make.pod(settled)), make.NOW) == ()
+    quiet = make.usage(memory=100, memory_below_since=make.NOW - 700)
+    idle = make.replace(settled, usage=quiet)
+    [wish] = decide(make.node(make.pod(idle)), make.NOW)
+    assert wish.size.memory.limit <= 300 * make.MI
+
+
+def test_a_record_is_left_alone_while_nobody_knows_what_is_in_use(make) -> None:
+    low = make.size(memory=(300, 300))
+    it = make.container(target=low, intent=low, usage=None)
+    assert decide(make.node(make.pod(it)), make.NOW) == ()
+
+
+def test_a_resource_whose_resize_restarts_the_container_is_explained_and_left(make) -> None:
+    it = make.container(
+        usage=make.usage(cpu=950, memory=900), restarts=frozenset({Resource.MEMORY})
+    )
+    [wish] = decide(make.node(make.pod(it)), make.NOW)
+    assert wish.size.cpu.limit > it.spec.cpu.limit
+    assert wish.size.memory == it.spec.memory
+    assert "would restart it" in wish.detail
+
+    both = make.replace(it, restarts=frozenset(Resource))
+    snapshot = make.node(make.pod(both))
+    [grant] = negotiate(snapshot, decide(snapshot, make.NOW))
+    assert (grant.reason, grant.changes) == (Reason.RESTARTS, False)

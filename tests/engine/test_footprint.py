@@ -4,6 +4,7 @@ from argocd_fluid.engine.footprint import (
     InitContainerRequests,
     PodRequests,
     footprint,
+    held,
 )
 from argocd_fluid.engine.model import Resource
 
@@ -58,3 +59,23 @@ def init(spec, *, sidecar=False):
 )
 def test_footprint(pod, expected):
     assert footprint(pod) == {CPU: expected, Resource.MEMORY: 0}
+
+
+@pytest.mark.parametrize(
+    ("pod", "expected"),
+    [
+        pytest.param(PodRequests(containers=[app(100)]), 0, id="nothing but containers"),
+        pytest.param(
+            PodRequests(
+                containers=[app(100)],
+                init_containers=[init(50, sidecar=True), init(700)],
+                overhead={CPU: 20},
+            ),
+            600,
+            id="an init peak",
+        ),
+        pytest.param(PodRequests(containers=[app(100)], pod_level={CPU: 900}), 900, id="pod level"),
+    ],
+)
+def test_so_much_stays_taken_while_containers_shrink(pod, expected):
+    assert held(pod)[CPU] == expected

@@ -152,6 +152,7 @@ def test_a_donor_of_both_resources_has_one_grant(make):
         pytest.param({"started_s": NOW - 10}, id="just started"),
         pytest.param({"has_claims": True}, id="resource claims"),
         pytest.param({"hold_until_s": NOW + 60}, id="held"),
+        pytest.param({"restarts": frozenset({Resource.CPU})}, id="a resize would restart it"),
     ],
 )
 def test_who_gives_nothing(make, changes):
@@ -386,3 +387,42 @@ def test_asking_again_after_the_grants_gives_no_more(snapshot, grants):
     again = negotiate(after, wishes)
     granted = {g.container.key for g in grants if g.size == g.wished}
     assert not [g for g in again if g.container.key in granted and g.changes]
+
+
+@pytest.mark.parametrize(
+    ("held", "request_of_giver", "request_of_hot"),
+    [
+        pytest.param(0, 610, 1390, id="its containers are its footprint"),
+        pytest.param(200, 410, 1390, id="an init phase takes more, so it gives more"),
+        pytest.param(500, 250, 1250, id="its minimum leaves only a part"),
+        pytest.param(1200, None, None, id="more than it could ever give"),
+    ],
+)
+def test_a_donor_gives_only_what_its_pod_s_footprint_really_loses(
+    make, held, request_of_giver, request_of_hot
+):
+    giver = idle(make, pod="giver")
+    taken = {**giver.footprint, Resource.CPU: giver.footprint[Resource.CPU] + held}
+    giver = make.replace(giver, footprint=taken, held={Resource.CPU: held})
+    snapshot = make.node(hot(make), giver, cpu=2000 + held)
+    grants = settle(snapshot)
+    if request_of_giver is None:
+        assert [(g.container.key.pod, g.reason) for g in grants] == [("hot", Reason.NO_ROOM)]
+        return
+    assert cpu_of(grants, "hot").request == request_of_hot
+    assert cpu_of(grants, "giver").request == request_of_giver
+
+
+def test_an_idle_shrink_makes_no_room_behind_a_larger_init_phase(make):
+    shrinking = make.container(
+        pod="s", usage=make.usage(cpu=100.0, memory=600, cpu_below_since=NOW - 700)
+    )
+    pod = make.pod(
+        shrinking,
+        name="s",
+        footprint={Resource.CPU: 3000, Resource.MEMORY: 1000 * MI},
+        held={Resource.CPU: 2000},
+    )
+    grants = settle(make.node(hot(make), pod, cpu=4000))
+    assert cpu_of(grants, "s").request < 1000
+    assert cpu_of(grants, "hot").request == 1000

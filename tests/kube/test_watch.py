@@ -169,3 +169,27 @@ def test_the_loop_ends_with_stop(server: Script, seen: Seen) -> None:
     seen.reflector.run(seen.stop, wait)
 
     assert len(waited) == 3
+
+
+def refusal(code: int) -> Answer:
+    return Answer(status=code, body={"code": code, "message": "no"})
+
+
+@pytest.mark.parametrize(
+    ("code", "advice"), [(401, "--kubeconfig whose user it knows"), (403, "apply argocd/rbac.yaml")]
+)
+def test_a_refused_token_is_said_once_with_what_to_do_and_then_tried_quietly(
+    server: Script, seen: Seen, caplog: pytest.LogCaptureFixture, code: int, advice: str
+) -> None:
+    server.answers = [refusal(code)]
+
+    waits = [seen.step() for _ in range(8)]
+
+    [line] = caplog.records
+    assert advice in line.getMessage()
+    assert waits[0] >= 1
+    assert waits[-1] >= 15
+
+    server.answers = [Answer(body=listing(10, pod("a", 5))), Answer(lines=[])]
+    seen.step()
+    assert seen.names == ["a"]

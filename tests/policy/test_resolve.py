@@ -90,7 +90,7 @@ def test_nothing_to_scale():
         ((ResourceSettings(target=0.7), ResourceSettings(scale_up_at=0.6)), "target", "0.6"),
         ((ResourceSettings(scale_up_at=0.6),), "target", "0.65 is not below scaleUpAt 0.6"),
         ((ResourceSettings(scale_down_at=0.65),), "target", "not above scaleDownAt 0.65"),
-        ((ResourceSettings(min=9), ResourceSettings(max=8)), "min", "is larger than max"),
+        ((ResourceSettings(min=9), ResourceSettings(max=8)), "min", "9m is larger than max 8m"),
     ],
     ids=["two layers", "default target", "default target, down", "bounds"],
 )

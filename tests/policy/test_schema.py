@@ -65,6 +65,14 @@ def test_nothing_is_said_in_an_empty_policy():
 
 WRONG = {
     "spec: {rules: [{match: {kynd: a}}]}": ("spec.rules[0].match.kynd", "did you mean kind?"),
+    "spec: {rules: [{match: {kind: jobset}}]}": (
+        "spec.rules[0].match.kind",
+        "did you mean JobSet?",
+    ),
+    "spec: {rules: [{match: {kind: Service}}]}": (
+        "spec.rules[0].match.kind",
+        "'Service' is no kind that is known here",
+    ),
     "speck: {}": ("speck", "did you mean spec?"),
     "spec: {cpu: {mim: 1}}": ("spec.cpu.mim", "did you mean min?"),
     "spec: {cpu: {oomFactor: 2}}": ("spec.cpu.oomFactor", "known: min, max, scaleUpAt"),
@@ -75,7 +83,7 @@ WRONG = {
     "spec: {rules: [1]}": ("spec.rules[0]", "is no mapping"),
     "spec: {rules: [{match: {role: 1}}]}": ("spec.rules[0].match.role", "is no text"),
     "spec: {cpu: 4}": ("spec.cpu", "is no mapping"),
-    "spec: {cpu: {min: 2, max: 1}}": ("spec.cpu.min", "is larger than max"),
+    "spec: {cpu: {min: 2, max: 1}}": ("spec.cpu.min", "2 is larger than max 1"),
     "spec: {cpu: {min: 1K}}": ("spec.cpu.min", "no suffix that Kubernetes knows"),
     "spec: {cpu: {min: 0}}": ("spec.cpu.min", "is not above zero"),
     "spec: {cpu: {min: [1]}}": ("spec.cpu.min", "is no quantity"),

@@ -170,9 +170,7 @@ CASES = {
         ],
     ),
     "opting in": (
-        UNENROLLED.replace("    spec:", "    spec:\n        completionMode: Indexed", 1).replace(
-            "          spec:", "          spec:\n            restartPolicy: OnFailure", 1
-        ),
+        UNENROLLED,
         JOBSET,
         [("", "enrolled", ""), ("fetch", "unchanged", ""), ("trainer", "unchanged", "")],
     ),
@@ -213,7 +211,7 @@ def test_a_resize_waits_behind_a_refused_change(plan) -> None:
 
 
 def test_a_refused_size_names_the_opt_in(plan) -> None:
-    text = plan(UNENROLLED, UNENROLLED.replace('cpu: "2"', 'cpu: "3"'))
+    text = " ".join(plan(UNENROLLED, UNENROLLED.replace('cpu: "2"', 'cpu: "3"')).split())
     assert 'argocd-fluid.io/enabled: "true", then this is a live resize' in text
 
 
@@ -225,7 +223,6 @@ spec:
 REMARKS = {
     "above the maximum": ("cpu: {max: 4}", "cpu request is held at the policy's max, 4"),
     "below the minimum": ("cpu: {min: 8}", "cpu request is held at the policy's min, 8"),
-    "only recommended": ("mode: recommend", "mode is recommend: the controller does not do it"),
     "within the bounds": ("cpu: {max: 9}", "cpu request 2 -> 5"),
 }
 
@@ -236,6 +233,31 @@ def test_a_resize_that_the_policy_holds_says_so(policy, remark, plan) -> None:
     text = plan(before, before.replace('cpu: "2"', 'cpu: "5"'))
     [resize] = [line for line in text.splitlines() if "live resize    " in line]
     assert resize.endswith(remark)
+
+
+EMPTY = {
+    "nothing on either side": ((), "has manifests there (--path DIR names"),
+    "nothing on the new side": (("old",), "generate fails, so nothing is pruned"),
+}
+
+
+@pytest.mark.parametrize(("filled", "problem"), EMPTY.values(), ids=EMPTY.keys())
+def test_a_side_without_manifests_is_no_plan(filled, problem, tmp_path, capsysbinary) -> None:
+    for side in ("old", "new"):
+        (tmp_path / side).mkdir()
+    for side in filled:
+        (tmp_path / side / "all.yaml").write_text(JOBSET)
+    assert main(["plan", str(tmp_path / "old"), str(tmp_path / "new")]) == 1
+    said = capsysbinary.readouterr()
+    assert said.out == b""
+    assert problem in said.err.decode()
+
+
+def test_a_size_that_is_only_recommended_is_held(plan) -> None:
+    before = JOBSET.replace("spec:\n", BOUNDED % "mode: recommend", 1)
+    [held] = [line for line in plan(before, before.replace('cpu: "2"', 'cpu: "5"')).splitlines()
+              if " held  " in line]  # fmt: skip
+    assert "mode is recommend" in held
 
 
 def test_markdown_leaves_out_what_is_unchanged(plan) -> None:

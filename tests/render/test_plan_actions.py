@@ -163,10 +163,37 @@ ACTIONS = {
         "metadata",
         "spec.suspend absent -> True",
     ),
-    "leaving drops defaults that Git lacks": (
+    "leaving keeps the defaults that Git lacks": (
         JOBSET.replace('"true"', '"false"'),
+        "metadata",
+        "kubectl get jobset train -n research -o yaml shows them",
+    ),
+    "leaving without a word drops defaults that Git lacks": (
+        JOBSET.replace('argocd-fluid.io/enabled: "true"', "other: a"),
         "new-run",
         "completionMode Indexed -> absent",
+    ),
+    "pausing": (
+        JOBSET.replace('"true"\n', '"true"\n    argocd-fluid.io/paused: "true"\n'),
+        "metadata",
+        "no more resizes until the pause ends",
+    ),
+    "a size while paused": (
+        sized(TRAINER.replace('"2"', '"3"')).replace(
+            '"true"\n', '"true"\n    argocd-fluid.io/paused: "true"\n'
+        ),
+        "metadata",
+        "cpu 2 -> 3; the JobSet is paused",
+    ),
+    "mode off": (
+        JOBSET.replace('"true"\n', '"true"\n    argocd-fluid.io/policy: "mode: off"\n'),
+        "metadata",
+        "mode auto -> off; no more resizes: running pods keep their sizes",
+    ),
+    "a bound above what Git asks for": (
+        JOBSET.replace('"true"\n', '"true"\n    argocd-fluid.io/policy: "cpu: {min: 3}"\n'),
+        "metadata",
+        "the cpu request is held at the policy's min, 3",
     ),
     "a policy": (
         JOBSET.replace('"true"\n', '"true"\n    argocd-fluid.io/policy: "cpu: {max: 9}"\n'),
@@ -189,6 +216,34 @@ def test_says_what_happens_to_a_workload(after, action, reason, workload) -> Non
     assert reason in found["reason"]
 
 
+def test_leaving_without_a_word_says_what_git_must_spell_out(planned) -> None:
+    after = JOBSET.replace('argocd-fluid.io/enabled: "true"', "other: a")
+    told = " ".join(planned(JOBSET, after)[1].split())
+    assert 'set argocd-fluid.io/enabled: "false" instead of removing it' in told
+    assert "Git must spell out completionMode: Indexed and restartPolicy: OnFailure" in told
+
+
+def test_the_first_opt_in_of_a_live_jobset_changes_no_default(planned) -> None:
+    before = JOBSET.replace('argocd-fluid.io/enabled: "true"', "other: a")
+    code, text = planned(before, JOBSET, "--fail-on", "immutable")
+    assert code == 0
+    assert "enrolled" in text
+    assert "sync fails" not in text
+
+
+def test_no_line_is_too_long_for_a_terminal(planned) -> None:
+    after = JOBSET.replace("trainer:1", "trainer:2").replace('cpu: "2"', 'cpu: "3"')
+    text = planned(JOBSET, after.replace('"true"', '"false"'))[1]
+    assert max(map(len, text.splitlines())) <= 120
+
+
+def test_markdown_lists_what_its_head_counts(planned) -> None:
+    after = sized(TRAINER.replace('"2"', '"3"'))
+    head, _, *table = planned(JOBSET, after, "--format", "markdown")[1].splitlines()
+    assert head == "Plan: 1 live resize, 1 policy. Not listed: 1 unchanged."
+    assert len(table) == 4
+
+
 def test_leaving_is_metadata_where_git_has_the_defaults(workload) -> None:
     before = JOBSET.replace(
         "        template:\n", "        completionMode: Indexed\n        template:\n"
@@ -196,6 +251,13 @@ def test_leaving_is_metadata_where_git_has_the_defaults(workload) -> None:
     found = workload(before, before.replace('"true"', '"false"'))
     assert found["action"] == "metadata"
     assert "running pods keep their sizes" in found["reason"]
+
+
+def test_a_new_workload_tells_the_bound_that_holds_its_size(planned) -> None:
+    policy = '"true"\n    argocd-fluid.io/policy: "cpu: {min: 3}"\n'
+    after = JOBSET.replace("name: train\n", "name: other\n").replace('"true"\n', policy)
+    text = planned(JOBSET, after)[1]
+    assert "trainer: the cpu request is held at the policy's min, 3" in text
 
 
 def test_what_comes_and_goes(planned) -> None:

@@ -22,12 +22,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the flags."""
     parser.add_argument("--kubeconfig", type=Path, help="default: the pod's service account")
     parser.add_argument("--node-name", default="", help="look after this node only (DaemonSet)")
-    parser.add_argument("--interval", default="5s", help="time between two rounds over a node")
+    parser.add_argument(
+        "--interval",
+        default="5s",
+        help="time between two rounds over a node (default: %(default)s)",
+    )
     parser.add_argument(
         "--mode",
         choices=[Mode.AUTO.value, Mode.RECOMMEND.value],
         default=Mode.AUTO.value,
-        help="the most that may be done to any workload",
+        help="the most that may be done to any workload (default: %(default)s)",
     )
     parser.add_argument(
         "--watch-namespace", action="append", default=[], metavar="NS", help="may be repeated"
@@ -36,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--metrics-address",
         default="0.0.0.0:8080",
         metavar="HOST:PORT",
-        help="/metrics, /healthz, /readyz",
+        help="where /metrics, /healthz and /readyz are (default: %(default)s)",
     )
     parser.add_argument("--kubelet-ca", type=Path, help="default: the cluster's own CA")
     parser.add_argument(

@@ -1,5 +1,6 @@
 """What Prometheus may ask the controller, and its health. Counted here, decided elsewhere."""
 
+import errno
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,6 +14,8 @@ from prometheus_client import (
 )
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
+from argocd_fluid.errors import UserError
+
 PREFIX = "argocd_fluid"
 
 
@@ -25,6 +28,12 @@ class Metrics:
             f"{PREFIX}_resizes",
             "Resizes sent to the API server, by what became of them there.",
             ["verdict", "reason"],
+            registry=self.registry,
+        )
+        self.reports = Counter(
+            f"{PREFIX}_reports",
+            "Times a container came to be listed in status.pods, by state and reason there.",
+            ["state", "reason"],
             registry=self.registry,
         )
         self.loop_seconds = Histogram(
@@ -76,7 +85,7 @@ class Server:
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - same
                 """Say nothing per request."""
 
-        self._server = ThreadingHTTPServer(address, Handler)
+        self._server = _bound(address, Handler)
         self.port = self._server.server_address[1]
 
     def start(self) -> None:
@@ -87,6 +96,17 @@ class Server:
         """Stop serving."""
         self._server.shutdown()
         self._server.server_close()
+
+
+def _bound(address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> ThreadingHTTPServer:
+    shown = ":".join(map(str, address))
+    hint = "choose another one with --metrics-address"
+    try:
+        return ThreadingHTTPServer(address, handler)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise UserError(f"{shown} is in use", hint=hint) from error
+        raise UserError(f"cannot listen on {shown}: {error.strerror}", hint=hint) from error
 
 
 def _probe(good: bool) -> tuple[int, bytes]:  # noqa: FBT001 - it is what the probe asks

@@ -5,7 +5,7 @@ Conditions and allocations are read per container: the pod-level `status.resourc
 a resize on Kubernetes 1.36.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -18,7 +18,7 @@ from argocd_fluid.controller.conditions import (
 )
 from argocd_fluid.controller.intent import ContainerIntent, containers_of, rank_of, size_of
 from argocd_fluid.controller.memory import Memory
-from argocd_fluid.controller.room import ALWAYS, footprint_of, requests_of, statuses_of
+from argocd_fluid.controller.room import ALWAYS, footprint_of, held_of, requests_of, statuses_of
 from argocd_fluid.controller.sizes import target_of
 from argocd_fluid.engine.model import (
     ContainerKey,
@@ -26,11 +26,12 @@ from argocd_fluid.engine.model import (
     NodeSnapshot,
     PodState,
     QosClass,
+    Resource,
     Size,
     WorkloadKey,
 )
 from argocd_fluid.engine.sizes import size_from_resources
-from argocd_fluid.kube.fluid import FluidWorkload
+from argocd_fluid.kube.fluid import FluidWorkload, Resized
 from argocd_fluid.kube.types import Container, ContainerStatus, Node, Pod
 from argocd_fluid.policy.model import Mode
 
@@ -68,6 +69,7 @@ def pod_state(pod: Pod, view: View) -> PodState:
         name=pod.metadata.name,
         uid=pod.metadata.uid,
         footprint=footprint_of(pod),
+        held=held_of(pod),
         resource_version=pod.metadata.resource_version,
         qos=QosClass(pod.status.qos_class or QosClass.BURSTABLE),
         generation=pod.metadata.generation,
@@ -77,7 +79,8 @@ def pod_state(pod: Pod, view: View) -> PodState:
         pending_message=pending.message if pending else "",
         in_progress=true_condition(pod.status.conditions, IN_PROGRESS) is not None,
         resize_error=resize_error(pod),
-        containers=_containers(pod, workload, view) if workload else (),
+        # A pod on its way out needs no other size; what killed it is `kills`' to record.
+        containers=() if workload is None or is_leaving(pod) else enrolled(pod, workload, view),
     )
 
 
@@ -90,7 +93,13 @@ def oom_killed_s(status: ContainerStatus | None) -> float | None:
     return max((kill for kill in kills if kill is not None), default=None)
 
 
-def _containers(pod: Pod, workload: FluidWorkload, view: View) -> tuple[ContainerState, ...]:
+def is_leaving(pod: Pod) -> bool:
+    """Tell a pod that is being deleted."""
+    return pod.metadata.deletion_timestamp is not None
+
+
+def enrolled(pod: Pod, workload: FluidWorkload, view: View) -> tuple[ContainerState, ...]:
+    """Give the state of the containers that a FluidWorkload knows."""
     intents = containers_of(workload.spec)
     rank = rank_of(pod.metadata)
     if not rank.completion_index:
@@ -102,10 +111,10 @@ def _containers(pod: Pod, workload: FluidWorkload, view: View) -> tuple[Containe
         target = target_of(workload, rank, container.name)
         if intent is None or target is None:
             continue
-        enrolled = _Enrolled(
+        one = _Enrolled(
             pod=pod, container=container, workload=workload, intent=intent, target=target
         )
-        states.append(_container_state(enrolled, view))
+        states.append(_container_state(one, view))
     return tuple(states)
 
 
@@ -142,8 +151,7 @@ def _container_state(it: _Enrolled, view: View) -> ContainerState:
             name=it.workload.spec.target.name,
         ),
         rank=rank_of(metadata),
-        # A pod on its way out needs no other size.
-        running=running is not None and metadata.deletion_timestamp is None,
+        running=running is not None,
         started_s=_seconds(running.started_at) if running else None,
         spec=spec,
         target=it.target,
@@ -151,25 +159,57 @@ def _container_state(it: _Enrolled, view: View) -> ContainerState:
         policy=policy,
         usage=history.usage(view.now, policy=policy, size=spec) if history else None,
         oom_killed_s=oom_killed_s(status),
-        last_resize_s=_last_resize_s(key, it.workload, view.memory),
+        last_resize_s=_last_resize_s(key, it.workload, view.memory.resized_s),
+        last_memory_resize_s=_last_memory_resize_s(key, it.workload, view.memory),
         has_claims=bool(container.resources.claims),
         actual=_actual(status),
         hold_until_s=hold.until_s if hold else None,
         scale_down_factor=view.memory.patience.get(key, 1.0),
+        restarts=_restarts(container),
         # A container may have a restartPolicy of its own (KEP-5307): the list counts.
         sidecar=container in (it.pod.spec.init_containers or ()),
     )
 
 
-def _last_resize_s(key: ContainerKey, workload: FluidWorkload, memory: Memory) -> float | None:
+def _restarts(container: Container) -> frozenset[Resource]:
+    policies = container.resize_policy or ()
+    names = {one.resource_name for one in policies if one.restart_policy == "RestartContainer"}
+    return frozenset(resource for resource in Resource if resource.value in names)
+
+
+def _last_resize_s(
+    key: ContainerKey, workload: FluidWorkload, resized_s: Mapping[ContainerKey, float]
+) -> float | None:
     """From memory, else from the history that an earlier controller wrote."""
-    if key in memory.resized_s:
-        return memory.resized_s[key]
-    lines = workload.status.history or ()
-    newest = next(
-        (one for one in lines if (one.pod, one.container) == (key.pod, key.container)), None
-    )
-    return datetime.fromisoformat(newest.time).timestamp() if newest else None
+    if key in resized_s:
+        return resized_s[key]
+    return next((time_of(line) for line in _lines(key.pod, key.container, workload)), None)
+
+
+def _last_memory_resize_s(
+    key: ContainerKey, workload: FluidWorkload, memory: Memory
+) -> float | None:
+    if key in memory.memory_resized_s:
+        return memory.memory_resized_s[key]
+    return next((time_of(line) for line in memory_lines(key.pod, key.container, workload)), None)
+
+
+def memory_lines(pod: str, container: str, workload: FluidWorkload) -> Iterator[Resized]:
+    """Give the resizes of a container's memory in the history, newest first."""
+    for line in _lines(pod, container, workload):
+        if size_of(line.from_).memory != size_of(line.to).memory:
+            yield line
+
+
+def _lines(pod: str, container: str, workload: FluidWorkload) -> Iterator[Resized]:
+    for line in workload.status.history or ():
+        if (line.pod, line.container) == (pod, container):
+            yield line
+
+
+def time_of(line: Resized) -> float:
+    """Give the time of a line, which is whole seconds."""
+    return datetime.fromisoformat(line.time).timestamp()
 
 
 def _actual(status: ContainerStatus | None) -> Size | None:

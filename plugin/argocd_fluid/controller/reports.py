@@ -18,10 +18,10 @@ from argocd_fluid.engine.model import (
     Reason,
     Wish,
 )
-from argocd_fluid.kube.fluid import PodReport
+from argocd_fluid.kube.fluid import FluidWorkloadStatus, PodReport
 from argocd_fluid.policy.model import Mode
 
-SHORT = (Reason.PARTIAL, Reason.NO_ROOM)
+SHORT = (Reason.PARTIAL, Reason.NO_ROOM, Reason.MEMORY_PRESSURE)
 """Grants that give less than was wished."""
 
 
@@ -57,6 +57,16 @@ def reports_of(snapshot: NodeSnapshot, this: Facts) -> dict[ContainerKey, PodRep
     return found
 
 
+def news_in(before: FluidWorkloadStatus, after: FluidWorkloadStatus) -> list[PodReport]:
+    """Give the reports whose state or reason was another before, or that are new."""
+    known = {(one.name, one.container, one.state, one.reason) for one in before.pods or ()}
+    return [
+        one
+        for one in after.pods or ()
+        if (one.name, one.container, one.state, one.reason) not in known
+    ]
+
+
 def _of_hold(
     container: ContainerState, hold: Hold | None, grant: Grant | None, before: PodReport | None
 ) -> PodReport | None:
@@ -84,6 +94,8 @@ def _of_grant(grant: Grant | None, now: float) -> PodReport | None:
         state = "Partial"
     elif grant.reason is Reason.BOUND:
         state = "AtBound"
+    elif grant.reason is Reason.RESTARTS:
+        state = "Skipped"
     else:
         return None
     return _report(

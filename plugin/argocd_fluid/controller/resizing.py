@@ -14,9 +14,11 @@ from argocd_fluid.controller import record
 from argocd_fluid.controller.apply import Answer, Verdict, has_sizes, send
 from argocd_fluid.controller.cluster import Cluster
 from argocd_fluid.controller.intent import fluid_name
+from argocd_fluid.controller.kills import has_ended
 from argocd_fluid.controller.ledger import Change, Ledger
 from argocd_fluid.controller.memory import Memory
 from argocd_fluid.controller.metrics import Metrics
+from argocd_fluid.controller.reports import news_in
 from argocd_fluid.controller.rounds import Round, Sent
 from argocd_fluid.engine.model import (
     ContainerKey,
@@ -31,7 +33,7 @@ from argocd_fluid.engine.sizes import resources_from_size
 from argocd_fluid.errors import ApiError, Conflict, Terminal
 from argocd_fluid.kube.client import Client
 from argocd_fluid.kube.endpoints import PODS
-from argocd_fluid.kube.fluid import FluidWorkload, FluidWorkloadStatus
+from argocd_fluid.kube.fluid import FluidWorkload, FluidWorkloadStatus, PodReport
 from argocd_fluid.kube.types import Pod
 
 log = logging.getLogger(__name__)
@@ -95,18 +97,24 @@ class Resizer:
     def conclude(self, this: Round) -> None:
         """Write history and reports, and take off the record what was refused."""
         for key, containers in this.workloads().items():
+            news: list[PodReport] = []
 
             def change(
-                workload: FluidWorkload, containers: Sequence[ContainerKey] = containers
+                workload: FluidWorkload,
+                containers: Sequence[ContainerKey] = containers,
+                news: list[PodReport] = news,
             ) -> FluidWorkloadStatus:
                 alive = {pod.metadata.name for pod in self._cluster.pods_of(workload)}
-                return this.status_of(workload, containers, alive)
+                status = this.status_of(workload, containers, alive)
+                news[:] = news_in(workload.status, status)
+                return status
 
-            self._write(key, change)
+            if self._write(key, change):
+                self._log_reports(key, news)
 
     def _send(self, resize: PodResize, memory: Memory) -> Answer:
         pod = self._cluster.pods.get(resize.namespace, resize.name)
-        if pod is None or pod.metadata.uid != resize.uid:
+        if pod is None or pod.metadata.uid != resize.uid or has_ended(pod):
             return Answer(verdict=Verdict.GONE, reason="NotFound")
         answer = send(self._client, resize, pod)
         if answer.verdict is Verdict.UNKNOWN:
@@ -142,6 +150,17 @@ class Resizer:
             log.info("status was not written", extra=extra)
             return False
         return True
+
+    def _log_reports(self, key: WorkloadKey, news: Sequence[PodReport]) -> None:
+        for one in news:
+            self._metrics.reports.labels(state=one.state, reason=one.reason).inc()
+            extra = {
+                "pod": f"{key.namespace}/{one.name}",
+                "container": one.container,
+                "reason": one.reason,
+                "detail": one.message,
+            }
+            log.info("container is %s", one.state, extra=extra)
 
     def _log(self, resize: PodResize, answer: Answer, grants: Iterable[Grant]) -> None:
         mine = [grant for grant in grants if grant.container.key.uid == resize.uid]

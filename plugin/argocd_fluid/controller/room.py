@@ -8,6 +8,7 @@ from argocd_fluid.engine.footprint import (
     InitContainerRequests,
     PodRequests,
     footprint,
+    held,
 )
 from argocd_fluid.engine.model import PendingReason, Resource
 from argocd_fluid.engine.sizes import size_from_resources
@@ -18,17 +19,22 @@ ALWAYS = "Always"
 
 def footprint_of(pod: Pod) -> dict[Resource, int]:
     """Sum the room that a pod takes."""
+    return footprint(_requests_of_pod(pod))
+
+
+def held_of(pod: Pod) -> dict[Resource, int]:
+    """Say how much of that room stays taken while containers shrink."""
+    return held(_requests_of_pod(pod))
+
+
+def _requests_of_pod(pod: Pod) -> PodRequests:
     statuses = statuses_of(pod)
-    return footprint(
-        PodRequests(
-            containers=[_container_requests(one, statuses) for one in pod.spec.containers],
-            init_containers=[
-                _init_requests(one, statuses) for one in pod.spec.init_containers or ()
-            ],
-            overhead=requests_of(pod.spec.overhead),
-            pod_level=requests_of(pod.spec.resources.requests if pod.spec.resources else None),
-            infeasible=conditions.pending_reason(pod) is PendingReason.INFEASIBLE,
-        )
+    return PodRequests(
+        containers=[_container_requests(one, statuses) for one in pod.spec.containers],
+        init_containers=[_init_requests(one, statuses) for one in pod.spec.init_containers or ()],
+        overhead=requests_of(pod.spec.overhead),
+        pod_level=requests_of(pod.spec.resources.requests if pod.spec.resources else None),
+        infeasible=conditions.pending_reason(pod) is PendingReason.INFEASIBLE,
     )
 
 

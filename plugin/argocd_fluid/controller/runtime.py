@@ -13,6 +13,7 @@ from typing import TypeVar
 from argocd_fluid import constants
 from argocd_fluid.controller.cluster import Cluster
 from argocd_fluid.controller.intent import JOBSET_KIND
+from argocd_fluid.controller.kills import Kills
 from argocd_fluid.controller.ledger import Ledger
 from argocd_fluid.controller.metrics import Metrics
 from argocd_fluid.controller.nodes import NodeLoop, Settings
@@ -72,7 +73,10 @@ class Controller:
             resizer=Resizer(self._cluster, self._client, ledger, metrics),
             settings=Settings(interval_s=options.interval_s, mode=options.mode, clock=time.time),
         )
-        self._workload_loop = WorkloadLoop(self._cluster, self._client, ledger, time.time)
+        self._kills = Kills(options.mode, time.time)
+        self._workload_loop = WorkloadLoop(
+            self._cluster, self._client, ledger, kills=self._kills, clock=time.time
+        )
         metrics.observed_nodes.set_function(lambda: self._node_loop.observed)
         self._listen()
 
@@ -160,14 +164,26 @@ class Controller:
         workload = new or old
         if not workload or workload.spec.target.kind != JOBSET_KIND:
             return
-        if self._cluster.is_watched(workload.metadata.namespace):
-            self._workloads.add((workload.metadata.namespace, workload.spec.target.name))
+        if not self._cluster.is_watched(workload.metadata.namespace):
+            return
+        self._workloads.add((workload.metadata.namespace, workload.spec.target.name))
+        if new is not None and (old is None or old.spec != new.spec):
+            self._wake_nodes(new)
+
+    def _wake_nodes(self, workload: FluidWorkload) -> None:
+        """Bring a changed intent to the pods now, not at their nodes' next round."""
+        for node in {pod.spec.node_name for pod in self._cluster.pods_of(workload)}:
+            if node and self._is_mine(node):
+                self._nodes.add(node)
 
     def _on_pod(self, old: Pod | None, new: Pod | None) -> None:
         pod = new or old
         jobset = pod.metadata.label(constants.JOBSET_NAME) if pod else ""
         if pod and jobset and self._cluster.is_watched(pod.metadata.namespace):
-            self._workloads.add((pod.metadata.namespace, jobset), POD_EVENTS_S)
+            # The pod that replaces a killed one may be created within a second of its end.
+            is_due = self._is_mine(pod.spec.node_name) and self._kills.note(old, new)
+            after_s = 0.0 if is_due else POD_EVENTS_S
+            self._workloads.add((pod.metadata.namespace, jobset), after_s)
 
     def _is_mine(self, node: str) -> bool:
         return self._options.node_name in ("", node)

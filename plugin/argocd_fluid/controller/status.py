@@ -4,7 +4,7 @@ kstatus reads Ready, and Reconciling and Stalled while they are true; Resizing a
 ours. A resize under way does not make a workload unready: it runs all the while.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -13,7 +13,7 @@ from argocd_fluid.constants import Condition as ConditionType
 from argocd_fluid.controller.conditions import IN_PROGRESS, pending_reason, true_condition
 from argocd_fluid.controller.intent import containers_of, rank_of, size_of
 from argocd_fluid.controller.record import rfc3339
-from argocd_fluid.engine.model import Amounts, Size
+from argocd_fluid.engine.model import Amounts, Reason, Size
 from argocd_fluid.engine.sizes import resources_from_size
 from argocd_fluid.kube.fluid import Condition, FluidWorkload, FluidWorkloadStatus, Totals
 from argocd_fluid.kube.types import Pod
@@ -43,9 +43,13 @@ def with_overview(
     reason, message = READY_MESSAGES[Mode(workload.spec.mode or Mode.OFF)]
     true = {ConditionType.READY: (reason, message)}
     if resizing:
-        true[ConditionType.RESIZING] = ("InProgress", _named("being resized", resizing))
-    if deferred:
-        true[ConditionType.DEFERRED] = ("NoRoom", _named("waiting for room to resize", deferred))
+        true[ConditionType.RESIZING] = (
+            "InProgress",
+            _named("being resized", {pod.metadata.name for pod in resizing}),
+        )
+    waiting = {pod.metadata.name for pod in deferred} | _without_room(status, overview.pods)
+    if waiting:
+        true[ConditionType.DEFERRED] = ("NoRoom", _named("waiting for room to resize", waiting))
     generation = workload.metadata.generation
     return msgspec.structs.replace(
         status,
@@ -137,7 +141,14 @@ def _condition(status: FluidWorkloadStatus, new: Condition) -> Condition:
     return msgspec.structs.replace(new, last_transition_time=old.last_transition_time)
 
 
-def _named(what: str, pods: Sequence[Pod]) -> str:
-    names = sorted(pod.metadata.name for pod in pods)
+def _without_room(status: FluidWorkloadStatus, pods: Sequence[Pod]) -> set[str]:
+    """Name the pods whose wish the node could give nothing of, so that nothing was sent."""
+    alive = {pod.metadata.name for pod in pods}
+    reports = status.pods or ()
+    return {one.name for one in reports if one.reason == Reason.NO_ROOM and one.name in alive}
+
+
+def _named(what: str, pods: Collection[str]) -> str:
+    names = sorted(pods)
     shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")  # noqa: PLR2004 - for people
     return f"{len(names)} pod{'s' if len(names) > 1 else ''} {what}: {shown}"

@@ -12,6 +12,7 @@ import msgspec
 from argocd_fluid import constants
 from argocd_fluid.controller.cluster import Cluster
 from argocd_fluid.controller.intent import fluid_name, is_enrolled, spec_of
+from argocd_fluid.controller.kills import Kills, log_recorded
 from argocd_fluid.controller.ledger import Ledger
 from argocd_fluid.controller.mergepatch import merge_patch
 from argocd_fluid.controller.queue import Done, Outcome, RequeueAfter, Stop
@@ -33,11 +34,18 @@ class WorkloadLoop:
     """Steps over JobSets, by namespace and name. `clock` is the wall clock."""
 
     def __init__(
-        self, cluster: Cluster, client: Client, ledger: Ledger, clock: Callable[[], float]
+        self,
+        cluster: Cluster,
+        client: Client,
+        ledger: Ledger,
+        *,
+        kills: Kills,
+        clock: Callable[[], float],
     ) -> None:
         self._cluster = cluster
         self._client = client
         self._ledger = ledger
+        self._kills = kills
         self._clock = clock
 
     def step(self, key: Key) -> Outcome:
@@ -67,8 +75,16 @@ class WorkloadLoop:
         elif workload.spec != spec:
             workload = self._respecify(workload, spec)
         workload = self._own(jobset, workload)
-        self._ledger.update(workload, self._overview)
+        self._record_kills(self._ledger.update(workload, self._overview))
         return Done()
+
+    def _record_kills(self, workload: FluidWorkload) -> None:
+        kills = self._kills.due(workload)
+        if not kills:
+            return
+        recorded = self._ledger.update(workload, lambda now: self._kills.on_record(now, kills))
+        self._kills.settle(kills)
+        log_recorded(workload, recorded, kills)
 
     def _create(self, jobset: Object, spec: FluidWorkloadSpec) -> FluidWorkload:
         metadata = jobset.metadata

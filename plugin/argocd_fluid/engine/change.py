@@ -17,6 +17,8 @@ class Change:
     reason: Reason
     detail: str
     urgent: bool = False
+    floored: bool = False
+    """The record asks for less than is in use: the amounts go on record in its place."""
 
 
 def is_worthwhile(spec: Amounts, to: Amounts, *, at_bound: bool) -> bool:

@@ -33,6 +33,7 @@ _RANK = (
     Reason.IDLE,
     Reason.LAGGING,
     Reason.BOUND,
+    Reason.RESTARTS,
 )
 """Which reason names a wish that two resources make."""
 
@@ -60,7 +61,7 @@ def _wish(pod: PodState, container: ContainerState, now: float) -> Wish | None:
     lowered = stuck(pod, container, now)
     if lowered is not None:
         return lowered
-    changes = [_change(pod, container, resource, now) for resource in Resource]
+    changes = [_harmless(container, _change(pod, container, r, now)) for r in Resource]
     return _combined(container, [change for change in changes if change is not None])
 
 
@@ -69,7 +70,7 @@ def _change(
 ) -> Change | None:
     first = recorded(pod, container, resource, now) or refused_shrink(pod, container, resource)
     grown = growth(container, resource, now)
-    if grown is not None and grown.urgent and (first is None or _shrinks(container, first)):
+    if grown is not None and grown.urgent and (first is None or not _grows(container, first)):
         return grown
     if first is not None:
         return first
@@ -80,9 +81,20 @@ def _change(
     return idle(container, resource, now) or lagging(container, resource)
 
 
-def _shrinks(container: ContainerState, change: Change) -> bool:
+def _harmless(container: ContainerState, change: Change | None) -> Change | None:
+    """Only explain a change that would restart the container: size-pods gives it to the next."""
+    if change is None or change.resource not in container.restarts:
+        return change
+    spec = container.spec.of(change.resource)
+    if change.amounts == spec:
+        return change
+    detail = f"{change.detail}; left as it is, because its resizePolicy would restart it"
+    return Change(resource=change.resource, amounts=spec, reason=Reason.RESTARTS, detail=detail)
+
+
+def _grows(container: ContainerState, change: Change) -> bool:
     before = container.spec.of(change.resource).reference or 0
-    return (change.amounts.reference or 0) < before
+    return (change.amounts.reference or 0) > before
 
 
 def _combined(container: ContainerState, changes: list[Change]) -> Wish | None:
@@ -98,5 +110,8 @@ def _combined(container: ContainerState, changes: list[Change]) -> Wish | None:
         reason=min((change.reason for change in moving or changes), key=_RANK.index),
         detail="; ".join(change.detail for change in changes),
         urgent=any(change.urgent for change in changes),
-        recorded=frozenset(c.resource for c in changes if c.reason is Reason.RECORDED),
+        recorded=frozenset(
+            c.resource for c in changes if c.reason is Reason.RECORDED and not c.floored
+        ),
+        floored=frozenset(c.resource for c in changes if c.floored),
     )

@@ -8,7 +8,7 @@ that few containers are resized.
 from dataclasses import dataclass
 
 from argocd_fluid.engine.change import LEAST_CHANGE
-from argocd_fluid.engine.model import Amounts, ContainerState, PodState, Resource
+from argocd_fluid.engine.model import Amounts, ContainerKey, ContainerState, PodState, Resource
 from argocd_fluid.engine.need import may_shrink, needed, never_more, scaling
 from argocd_fluid.engine.sizes import STEP, at_request
 from argocd_fluid.policy.model import Mode
@@ -26,7 +26,17 @@ class Donation:
     amounts: Amounts
     """What the donor has afterwards."""
     freed: int
-    """By how much its request falls."""
+    """How much room that makes: by so much its pod's footprint falls."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Donor:
+    """One container that may be asked, as it stands in the negotiation."""
+
+    container: ContainerState
+    have: Amounts
+    held: int = 0
+    """So much its pod gives up before any room is made."""
 
 
 def is_donor(pod: PodState, container: ContainerState) -> bool:
@@ -43,12 +53,11 @@ def is_donor(pod: PodState, container: ContainerState) -> bool:
     return usage.window_s >= known_s
 
 
-def donate(
-    container: ContainerState, resource: Resource, *, have: Amounts, shortfall: int
-) -> Donation | None:
+def donate(donor: Donor, resource: Resource, shortfall: int) -> Donation | None:
     """Give `shortfall`, or all that it can spare; None where that is too little for a resize."""
+    container, have = donor.container, donor.have
     usage, policy = container.usage, scaling(container, resource)
-    if usage is None or policy is None or have.request is None:
+    if usage is None or policy is None or have.request is None or resource in container.restarts:
         return None
     if not may_shrink(container, resource, usage.latest.time_s):
         return None
@@ -56,34 +65,35 @@ def donate(
     if needs is None or needs.request is None:
         return None
     least = max(int(have.request * LEAST_CHANGE), STEP[resource])
-    wanted = (have.request - max(shortfall, least)) // STEP[resource] * STEP[resource]
-    request = max(needs.request, wanted)
-    if have.request - request < least:
+    wanted = have.request - donor.held - max(shortfall, least)
+    request = max(needs.request, wanted // STEP[resource] * STEP[resource])
+    if have.request - donor.held - request < least:
         return None
     intent = container.intent.of(resource)
     amounts = at_request(have, request, intent=intent, policy=policy, resource=resource)
     amounts = never_more(have, amounts)
-    freed = have.request - (amounts.request or 0)
+    freed = have.request - donor.held - (amounts.request or 0)
     return Donation(donor=container, resource=resource, amounts=amounts, freed=freed)
 
 
-def choose(
-    donors: list[tuple[ContainerState, Amounts]], resource: Resource, shortfall: int
-) -> list[Donation]:
+def choose(donors: list[Donor], resource: Resource, shortfall: int) -> list[Donation]:
     """Pick donations in their order until the shortfall is covered, or no donor is left."""
-    offers = [
-        (container, have, donate(container, resource, have=have, shortfall=shortfall))
-        for container, have in donors
-    ]
-    offers.sort(key=lambda o: (o[0].policy.priority, -(o[2].freed if o[2] else 0), o[0].key))
+    offers = [(donor, donate(donor, resource, shortfall)) for donor in donors]
+    offers.sort(key=_order)
     chosen = []
-    for container, have, offer in offers:
+    for donor, offer in offers:
         if shortfall <= 0:
             break
         if offer is None:
             continue
-        given = donate(container, resource, have=have, shortfall=shortfall)
+        given = donate(donor, resource, shortfall)
         if given is not None:
             chosen.append(given)
             shortfall -= given.freed
     return chosen
+
+
+def _order(offer: tuple[Donor, Donation | None]) -> tuple[int, int, ContainerKey]:
+    donor, donation = offer
+    container = donor.container
+    return container.policy.priority, -(donation.freed if donation else 0), container.key

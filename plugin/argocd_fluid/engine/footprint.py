@@ -48,10 +48,27 @@ def footprint(pod: PodRequests) -> dict[Resource, int]:
     return {resource: _footprint(pod, resource) for resource in Resource}
 
 
+def held(pod: PodRequests) -> dict[Resource, int]:
+    """Say by how much its containers may shrink before the room that a pod takes shrinks too."""
+    return {resource: _held(pod, resource) for resource in Resource}
+
+
 def _footprint(pod: PodRequests, resource: Resource) -> int:
     overhead = pod.overhead.get(resource, 0)
     if resource in pod.pod_level:
         return overhead + pod.pod_level[resource]
+    return overhead + max(_phases(pod, resource))
+
+
+def _held(pod: PodRequests, resource: Resource) -> int:
+    if resource in pod.pod_level:
+        return _footprint(pod, resource)
+    running, init_peak = _phases(pod, resource)
+    return max(init_peak - running, 0)
+
+
+def _phases(pod: PodRequests, resource: Resource) -> tuple[int, int]:
+    """Sum what runs together once the pod is started, and the largest phase before."""
     sidecars, init_peak = 0, 0
     for container in pod.init_containers:
         request = _request(container, resource, infeasible=pod.infeasible)
@@ -59,7 +76,7 @@ def _footprint(pod: PodRequests, resource: Resource) -> int:
         if container.sidecar:
             sidecars += request
     running = sum(_request(c, resource, infeasible=pod.infeasible) for c in pod.containers)
-    return overhead + max(running + sidecars, init_peak)
+    return running + sidecars, init_peak
 
 
 def _request(container: ContainerRequests, resource: Resource, *, infeasible: bool) -> int:

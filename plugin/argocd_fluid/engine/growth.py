@@ -14,7 +14,7 @@ OBSERVATION_LATENCY_S = 20.0
 """A kubelet's figures are up to 16 s old, and a resize takes its moment."""
 _EXHAUSTED = 0.95
 """So close to a memory limit, no slope is waited for."""
-_OOM_MEMORY_S = 600.0
+OOM_MEMORY_S = 600.0
 """Without a resize on record, an older OOM kill is history and no call for help."""
 _NEW_TERRITORY = 0.9
 """A trend counts only near the window's peak: below it, a sawtooth climbs where it was before."""
@@ -26,7 +26,7 @@ def growth(container: ContainerState, resource: Resource, now: float) -> Change 
     if policy is None or not reference(spec, policy):
         return None
     if resource is Resource.MEMORY and _was_killed(container, now):
-        return _after_kill(container, policy)
+        return after_kill(container)
     usage = container.usage
     if usage is None or not container.running:
         return None
@@ -34,16 +34,23 @@ def growth(container: ContainerState, resource: Resource, now: float) -> Change 
 
 
 def _was_killed(container: ContainerState, now: float) -> bool:
-    """Whether an OOM kill has had no answer yet; a resize after it was the answer."""
+    """Whether an OOM kill has had no answer yet; a memory resize after it was the answer.
+
+    The API's times are whole seconds, so a resize in the second of the kill answered it.
+    """
     killed_s = container.oom_killed_s
     if killed_s is None:
         return False
-    if container.last_resize_s is None:
-        return now - killed_s <= _OOM_MEMORY_S
-    return killed_s > container.last_resize_s
+    if container.last_memory_resize_s is None:
+        return now - killed_s <= OOM_MEMORY_S
+    return int(killed_s) > int(container.last_memory_resize_s)
 
 
-def _after_kill(container: ContainerState, policy: ResourcePolicy) -> Change | None:
+def after_kill(container: ContainerState) -> Change | None:
+    """Give the memory that follows an OOM kill; reason AtBound where nothing more is allowed."""
+    policy = scaling(container, Resource.MEMORY)
+    if policy is None or not reference(container.spec.memory, policy):
+        return None
     spec = container.spec.memory
     detail = f"OOM kill at {describe(Resource.MEMORY, spec.reference)}"
     if spec.limit is not None and not follows(spec, policy):

@@ -133,6 +133,8 @@ class ContainerState:
     oom_killed_s: float | None = None
     """When the last OOM kill finished, if the container status shows one."""
     last_resize_s: float | None = None
+    last_memory_resize_s: float | None = None
+    """What an OOM kill may have been answered by; more cpu is no answer to it."""
     has_claims: bool = False
     actual: Size | None = None
     """What the kubelet runs it with (status.allocatedResources, status.resources), to fall back on
@@ -141,6 +143,8 @@ class ContainerState:
     """No wish before that time: the back-off after a refusal, which the controller keeps."""
     scale_down_factor: float = 1.0
     """Multiplies scaleDown.after: doubled by the controller after a shrink that did harm."""
+    restarts: frozenset[Resource] = frozenset()
+    """Resources whose resize would restart it (resizePolicy RestartContainer): never resized."""
     sidecar: bool = False
     """A native sidecar: an init container with restartPolicy Always."""
 
@@ -154,6 +158,8 @@ class PodState:
     uid: str
     footprint: Mapping[Resource, int]
     """What it takes: max(spec, allocated, actual) requests, overhead and init containers too."""
+    held: Mapping[Resource, int] = field(default_factory=dict)
+    """So much of it stays taken while containers shrink: an init peak, or pod-level requests."""
     resource_version: str = ""
     qos: QosClass = QosClass.BURSTABLE
     generation: int = 0
@@ -208,6 +214,7 @@ class Reason(StrEnum):
     MEMORY_PRESSURE = "MemoryPressure"  # nothing grows on such a node
     DONATED = "Donated"
     BOUND = "AtBound"
+    RESTARTS = "RestartContainer"  # its resizePolicy asks for a restart, which is not ours to do
     UNSETTLED = "Unsettled"  # the resize before is still under way
 
 
@@ -224,6 +231,8 @@ class Wish:
     """Memory that would be exhausted before the next chance, or was."""
     recorded: frozenset[Resource] = frozenset()
     """Resources whose wished amounts come from the record, which therefore keeps them."""
+    floored: frozenset[Resource] = frozenset()
+    """Resources whose record is below what is in use: a recreated pod needs the wished amounts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from argocd_fluid.engine.change import LEAST_CHANGE
-from argocd_fluid.engine.donors import Donation, choose, is_donor
+from argocd_fluid.engine.donors import Donation, Donor, choose, is_donor
 from argocd_fluid.engine.model import (
     Amounts,
     ContainerKey,
@@ -77,6 +77,11 @@ class _Table:
             - sum(pod.footprint.get(resource, 0) for pod in snapshot.pods)
             for resource in Resource
         }
+        self._held = {
+            (pod.uid, resource): amount
+            for pod in snapshot.pods
+            for resource, amount in pod.held.items()
+        }
         busy = {wish.container.key for wish in wishes if _moves(wish)}
         self._donors = [
             container
@@ -96,7 +101,10 @@ class _Table:
         self._planned[wish.container.key] = size
         for resource in Resource:
             before = wish.container.spec.of(resource).request or 0
-            self._room[resource] += max(before - (size.of(resource).request or 0), 0)
+            freed = max(before - (size.of(resource).request or 0), 0)
+            held = self._held.get((wish.container.key.uid, resource), 0)
+            self._held[wish.container.key.uid, resource] = max(held - freed, 0)
+            self._room[resource] += max(freed - held, 0)
 
     def answer(self, wish: Wish) -> None:
         """Make the grant of one wish, and those of the donors that it needs."""
@@ -137,7 +145,14 @@ class _Table:
         shortfall = asked - self._room[resource]
         if shortfall <= 0 or wish.reason is Reason.LAGGING:
             return 0
-        donors = [(c, self._planned.get(c.key, c.spec).of(resource)) for c in self._donors]
+        donors = [
+            Donor(
+                container=container,
+                have=self._planned.get(container.key, container.spec).of(resource),
+                held=self._held.get((container.key.uid, resource), 0),
+            )
+            for container in self._donors
+        ]
         donations = choose(donors, resource, shortfall)
         given = sum(donation.freed for donation in donations)
         if self._room[resource] + given < least:
@@ -149,6 +164,7 @@ class _Table:
 
     def _donate(self, donation: Donation, taker: ContainerState) -> None:
         donor, resource = donation.donor, donation.resource
+        self._held[donor.key.uid, resource] = 0
         size = with_amounts(self._planned.get(donor.key, donor.spec), resource, donation.amounts)
         detail = (
             f"{resource} {describe(resource, donation.freed)} given to"
@@ -183,7 +199,7 @@ class _Table:
             reason=reason,
             detail="; ".join([wish.detail, *notes]),
             cause=wish.reason,
-            record=_record(container, size, kept),
+            record=_record(container, size, kept, floored=wish.floored),
         )
 
 
@@ -200,11 +216,18 @@ def _grows(base: Size, size: Size) -> bool:
     return any(_lesser(base.of(r), size.of(r)) != size.of(r) for r in Resource)
 
 
-def _record(container: ContainerState, size: Size, kept: frozenset[Resource]) -> Size:
+def _record(
+    container: ContainerState,
+    size: Size,
+    kept: frozenset[Resource],
+    *,
+    floored: frozenset[Resource] = frozenset(),
+) -> Size:
     """Write granted amounts to the record, but leave what is recorded and not yet reached."""
     record = container.target
     for resource in Resource:
-        if resource not in kept and size.of(resource) != container.spec.of(resource):
+        moves = size.of(resource) != container.spec.of(resource) or resource in floored
+        if resource not in kept and moves:
             record = with_amounts(record, resource, size.of(resource))
     return record
 

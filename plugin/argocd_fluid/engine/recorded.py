@@ -11,6 +11,7 @@ from argocd_fluid.engine.model import (
 )
 from argocd_fluid.engine.need import is_observed, memory_floor, needed, never_more, scaling
 from argocd_fluid.engine.sizes import describe, laid_over, within_bounds
+from argocd_fluid.policy.model import Mode
 
 
 def recorded(
@@ -30,13 +31,28 @@ def recorded(
     if resource is Resource.MEMORY:
         safe = _never_below_use(container, amounts, now)
         if safe != amounts:
-            detail += f", no lower than {_both(resource, safe)} because of what is in use"
-            if not is_worthwhile(spec, safe, at_bound=False):
-                return None
-        amounts = safe
+            return _floored(container, safe, now, detail=detail)
     if amounts == spec:
         return None
     return Change(resource=resource, amounts=amounts, reason=Reason.RECORDED, detail=detail)
+
+
+def _floored(container: ContainerState, safe: Amounts, now: float, *, detail: str) -> Change | None:
+    """Stop at what is in use, on record too: a pod of the recorded size would be killed at once."""
+    if container.usage is None or not is_observed(container, now):
+        return None  # nobody knows what is in use, and the size on record may do
+    spec = container.spec.memory
+    amounts = safe if is_worthwhile(spec, safe, at_bound=False) else spec
+    if amounts == spec and container.policy.mode is not Mode.AUTO:
+        return None
+    detail += f", no lower than {_both(Resource.MEMORY, amounts)} because of what is in use"
+    return Change(
+        resource=Resource.MEMORY,
+        amounts=amounts,
+        reason=Reason.RECORDED,
+        detail=detail,
+        floored=True,
+    )
 
 
 def _both(resource: Resource, amounts: Amounts) -> str:

@@ -46,7 +46,8 @@ def stuck(pod: PodState, container: ContainerState, now: float) -> Wish | None:
     actual = accepted(container)
     if pod.pending is None or actual == container.spec:
         return None
-    if any(recorded(pod, container, resource, now) for resource in Resource):
+    changes = [recorded(pod, container, resource, now) for resource in Resource]
+    if any(one.amounts != container.spec.of(one.resource) for one in changes if one):
         return None  # another size is on record already; it replaces the stuck one
     if pod.pending is PendingReason.INFEASIBLE:
         return Wish(

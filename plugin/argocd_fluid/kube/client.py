@@ -7,6 +7,7 @@ credentials (such a request was not carried out).
 
 import contextlib
 import logging
+import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -64,6 +65,8 @@ class Client:
         self._load = load
         self._timeout_s = timeout_s
         self._api = self._connect()
+        self._refused = False
+        self._noting = threading.Lock()
 
     def get(self, path: str, kind: type[T]) -> T:
         """Read one object."""
@@ -137,13 +140,26 @@ class Client:
         response = self._send(request)
         if response.status == UNAUTHORIZED:
             response.close()
-            log.info("credentials were refused, loading them again", extra={"path": request.path})
             self._api = self._connect()
             response = self._send(request)
+            self._note_credentials(request, refused=response.status == UNAUTHORIZED)
+        else:
+            self._refused = False
         if response.status >= responses.FIRST_ERROR:
             with responses.transport_errors(request):
                 raise responses.error_of(request, response.status, response.data)
         return response
+
+    def _note_credentials(self, request: Request, *, refused: bool) -> None:
+        """Say once what many threads find out at the same time, and again only after it worked."""
+        with self._noting:
+            is_news, self._refused = refused and not self._refused, refused
+        if is_news:
+            log.error(
+                "the API server refuses our credentials: give a --kubeconfig whose user it knows,"
+                " or recreate the pod to get a new service account token; trying on",
+                extra={"path": request.path},
+            )
 
     def _send(self, request: Request) -> urllib3.BaseHTTPResponse:
         api = self._api

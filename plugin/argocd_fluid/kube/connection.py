@@ -27,6 +27,8 @@ def loader(kubeconfig: Path | None) -> Loader:
     """Make a loader for a kubeconfig file, or for the cluster that this process runs in."""
 
     def load() -> Configuration:
+        if kubeconfig is not None and not kubeconfig.is_file():
+            raise UserError(f"no file {kubeconfig}", hint="--kubeconfig names a kubeconfig")
         configuration = Configuration()
         try:
             if kubeconfig is None:

@@ -27,6 +27,10 @@ SILENCE_S = 90.0
 """Bookmarks come about once a minute, so this much silence is a dead connection."""
 RECONNECT_S = 0.1
 """After a clean end; one without a single event backs off, or it is asked thousands of times."""
+UNAUTHORIZED, FORBIDDEN = 401, 403
+REFUSED = (UNAUTHORIZED, FORBIDDEN)
+FIRST_REFUSAL_S = 2.0
+"""Only a person ends a refusal, or a restarted API server's cache of roles."""
 
 log = logging.getLogger(__name__)
 
@@ -58,6 +62,8 @@ class Reflector(Generic[T]):
         self._metadata_only = kind is Object
         self._version = ""
         self._backoff = Backoff(RECONNECT_S, 30.0)
+        self._refusals = Backoff(FIRST_REFUSAL_S, 30.0)
+        self._is_refused = False
         self.silence_s = SILENCE_S
 
     def run(self, stop: threading.Event, wait: Callable[[float], object] | None = None) -> None:
@@ -77,6 +83,8 @@ class Reflector(Generic[T]):
         except (ApiError, msgspec.MsgspecError) as error:
             if isinstance(error, msgspec.MsgspecError):
                 self._version = ""  # one event is lost, so only a list makes the store whole
+            elif error.status in REFUSED:
+                return self._refusal(error)
             delay_s = self._backoff.next_s()
             log.warning(
                 "watch is broken, it will be resumed",
@@ -84,11 +92,24 @@ class Reflector(Generic[T]):
             )
             return delay_s
 
+    def _refusal(self, error: ApiError) -> float:
+        """Wait for somebody to grant access; one line says so, and the client's for a 401."""
+        if error.status == FORBIDDEN and not self._is_refused:
+            log.error(
+                "not allowed to list and watch: apply argocd/rbac.yaml, or give a --kubeconfig"
+                " that may; trying on",
+                extra={"path": self._path, "error": str(error)},
+            )
+        self._is_refused = True
+        return self._refusals.next_s()
+
     def _list(self) -> None:
         accept = METADATA_ONLY_LIST if self._metadata_only else JSON
         listing = self._client.list(self._path, self._kind, query=self._query, accept=accept)
         self._store.replace(listing.items or ())
         self._version = listing.metadata.resource_version
+        self._is_refused = False
+        self._refusals.reset()
 
     def _watch(self, stop: threading.Event) -> int:
         """Follow one stream to its clean end; give the number of its events."""

@@ -5,6 +5,7 @@ refuses duplicate keys (there the last one wins), and it bounds depth and alias 
 refusal is a ManifestError with file and line.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -39,7 +40,10 @@ def values(text: str, file: str, first_line: int = 1) -> Iterator[tuple[Any, Mar
         mark = error.problem_mark or error.context_mark
         line = mark.line + first_line if mark else None
         problem = ": ".join(part for part in (error.context, error.problem) if part)
-        raise YamlSyntaxError(f"is no YAML: {problem}", where=Where(file=file, line=line)) from None
+        at = text.split("\n")[mark.line :][:1] if mark else []
+        hint = "a tab? YAML wants spaces" if re.match(r" *\t", "".join(at)) else ""
+        where = Where(file=file, line=line)
+        raise YamlSyntaxError(f"is no YAML: {problem}", where=where, hint=hint) from None
     except yaml.reader.ReaderError as error:
         position = error.position if isinstance(error.position, int) else 0
         line = text.count("\n", 0, position) + first_line

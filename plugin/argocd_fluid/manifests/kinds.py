@@ -98,13 +98,17 @@ def flattened(documents: Iterable[Document]) -> Iterator[Document]:
             yield from flattened([Document(value=item, file=document.file, marks=marks)])
 
 
+_SKIP: Final = "a file of something else: begin it with the comment # +argocd:skip-file-rendering"
+
+
 def _check_object(document: Document) -> None:
     if not isinstance(document.value, dict):
         where = Where(file=document.file, line=document.marks.line)
         raise ManifestError("is no Kubernetes object", where=where)
     for key in ("apiVersion", "kind"):
         if not isinstance(document.value.get(key), str) or not document.value[key]:
-            raise ManifestError(f"is no Kubernetes object: it has no {key}", where=document.where())
+            problem = f"is no Kubernetes object: it has no {key}"
+            raise ManifestError(problem, where=document.where(), hint=_SKIP)
     if not isinstance(document.value.get("metadata", {}), dict | None):
         raise ManifestError("is no mapping", where=document.where(("metadata",)))
 

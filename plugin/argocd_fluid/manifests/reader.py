@@ -14,9 +14,13 @@ from argocd_fluid.manifests import plain
 from argocd_fluid.manifests.document import Document, Marks, Path
 
 MAX_BYTES: Final = 32 << 20
-_SEPARATOR: Final = re.compile(r"^---(?: *| +#.*)$", re.MULTILINE)
+# A pattern that begins with its text, not with `^`, is searched for several times faster.
+_SEPARATOR: Final = re.compile(r"---(?<=^---)(?: *| +#.*)$", re.MULTILINE)
 # Directives, ends of documents, and documents that begin on the line of their separator.
-_MARKER: Final = re.compile(r"^(?:%|\.\.\.|---(?!(?: *| +#.*)$))", re.MULTILINE)
+_MARKERS: Final = tuple(
+    re.compile(pattern, re.MULTILINE)
+    for pattern in (r"%(?<=^%)", r"\.\.\.(?<=^\.\.\.)", r"---(?<=^---)(?!(?: *| +#.*)$)")
+)
 _CONTENT: Final = re.compile(r"^(?! *(?:#|$))", re.MULTILINE)
 
 
@@ -34,7 +38,7 @@ def read(data: bytes, file: str) -> list[Document]:
 
 def read_value(text: str, file: str, first_line: int = 1) -> tuple[Any, Marks]:
     """Read one value of any shape, as of an annotation that holds YAML; None for empty text."""
-    if plain.is_plain(text) and not _MARKER.search(text) and not _SEPARATOR.search(text):
+    if plain.is_plain(text) and not _has_marker(text) and not _SEPARATOR.search(text):
         try:
             return plain.value(text, {}), _LaterMarks(text, file, first_line)
         except plain.NotPlainError:
@@ -60,7 +64,7 @@ def _decoded(data: bytes, file: str) -> str:
 
 
 def _documents(text: str, file: str) -> list[tuple[Any, Marks]]:
-    if not plain.is_plain(text) or _MARKER.search(text):
+    if not plain.is_plain(text) or _has_marker(text):
         return _read_whole(text, file)
     known: dict[str, Any] = {}
     found: list[tuple[Any, Marks]] = []
@@ -73,6 +77,10 @@ def _documents(text: str, file: str) -> list[tuple[Any, Marks]]:
                 return _read_whole(text, file)
             found.extend(documents)
     return found
+
+
+def _has_marker(text: str) -> bool:
+    return any(marker.search(text) for marker in _MARKERS)
 
 
 class _LaterMarks(Marks):

@@ -5,7 +5,6 @@ is 8, `1e3` is 1000. Both the reader and the writer stand on `resolve`, so that 
 leaves plain comes back as the same string.
 """
 
-import base64
 import binascii
 import math
 import re
@@ -137,7 +136,7 @@ def _as_float(plain: str, text: str) -> float | str:
 
 def _decoded(text: str) -> str:
     try:
-        return base64.b64decode("".join(text.split()), validate=True).decode(errors="replace")
+        return binascii.a2b_base64("".join(text.split()), strict_mode=True).decode(errors="replace")
     except binascii.Error:
         raise ScalarError("!!binary value contains invalid base64 data") from None
 

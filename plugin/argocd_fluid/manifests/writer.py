@@ -44,16 +44,25 @@ def to_yaml(manifests: Iterable[Mapping[str, Any]]) -> str:
 
 def compact(value: Any, *, sort_keys: bool = False) -> str:
     """Write JSON without spaces; with sorted keys it is canonical."""
-    text = json.dumps(
-        value,
-        ensure_ascii=False,
-        allow_nan=False,
-        separators=(",", ":"),
-        sort_keys=sort_keys,
-    )
+    text = (_SORTED if sort_keys else _IN_ORDER).encode(value)
     if text.isascii() and "\x7f" not in text:
         return text
     return _pattern(_SPECIAL).sub(_escaped, text)
+
+
+def _encoder(*, sort_keys: bool) -> json.JSONEncoder:
+    # No manifest has cycles: the readers refuse them.
+    return json.JSONEncoder(
+        ensure_ascii=False,
+        allow_nan=False,
+        check_circular=False,
+        separators=(",", ":"),
+        sort_keys=sort_keys,
+    )
+
+
+_IN_ORDER: Final = _encoder(sort_keys=False)
+_SORTED: Final = _encoder(sort_keys=True)
 
 
 def _escaped(match: re.Match[str]) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
+from argocd_fluid.errors import Where
 from argocd_fluid.policy.patches import Patch
 from argocd_fluid.policy.settings import Settings
 from argocd_fluid.records import dataclass, field
@@ -37,6 +38,7 @@ class Rule:
     settings: Settings = field(default_factory=Settings)
     names_kind: bool = False
     """Only such a rule enrols: one for every kind tunes what is enrolled otherwise."""
+    where: Where = field(default_factory=Where, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +53,8 @@ class Policy:
 
     def layers(self, subject: Subject) -> tuple[Settings, ...]:
         """Give what is said about a container, weakest first."""
+        if self is NO_POLICY:
+            return ()
         rule = first_match(self.rules, subject)
         return (self.settings,) if rule is None else (self.settings, rule.settings)
 

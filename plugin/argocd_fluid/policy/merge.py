@@ -5,6 +5,7 @@ from functools import lru_cache, reduce
 from typing import Any, Final
 
 from argocd_fluid.errors import PolicyError, Where
+from argocd_fluid.manifests.quantity import Quantity
 from argocd_fluid.policy.model import ContainerPolicy, ResourcePolicy
 from argocd_fluid.policy.settings import DEFAULTS, ResourceSettings, Settings, laid_over
 from argocd_fluid.records import asdict, dataclass, fields, replace
@@ -39,11 +40,13 @@ def _resolved(layers: tuple[Settings, ...], baseline: Baseline) -> ContainerPoli
     return ContainerPolicy(**values)
 
 
-def check(settings: ResourceSettings) -> None:
+def check(settings: ResourceSettings, resource: str) -> None:
     """Refuse values that contradict each other, as far as they are given; raises PolicyError."""
     low, high = settings.min, settings.max
     if low is not None and high is not None and low > high:
-        raise PolicyError("is larger than max", where=Where(field="min"))
+        count = Quantity.of_milli if resource == "cpu" else Quantity.of_bytes
+        problem = f"{count(low)} is larger than max {count(high)}"
+        raise PolicyError(problem, where=Where(field="min"))
     down, target, up = settings.scale_down_at, settings.target, settings.scale_up_at
     if target is not None and down is not None and target <= down:
         raise PolicyError(f"{target} is not above scaleDownAt {down}", where=Where(field="target"))
@@ -57,7 +60,7 @@ def _resource(name: str, settings: ResourceSettings, request: int | None) -> Res
     if not request:
         return None
     try:
-        check(settings)
+        check(settings, name)
     except PolicyError as error:
         where = Where(field=f"{name}.{error.where.field}")
         raise PolicyError(error.problem, where=where) from None

@@ -34,6 +34,7 @@ class Patch:
 
     match: PatchMatch = field(default_factory=PatchMatch)
     operations: tuple[Operation, ...] = ()
+    where: Where = field(default_factory=Where, compare=False)
 
     def is_for(self, manifest: Mapping[str, Any]) -> bool:
         """Whether an object is to be patched."""

@@ -5,7 +5,6 @@ line and field, before anything is rendered: a typo must not become a default.
 """
 
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from typing import Any, Final, NoReturn
 
 from argocd_fluid.constants import API_VERSION, FLUID_POLICY, POLICY
@@ -43,7 +42,10 @@ _OPERATION: Final[Keys] = {
     "from": ("from", values.pointer),
     "value": ("value", values.anything),
 }
-_MATCH: Final[Keys] = {key: (key, values.glob) for key in ("kind", "name", "role", "container")}
+_MATCH: Final[Keys] = {
+    "kind": ("kind", values.workload_kind),
+    **{key: (key, values.glob) for key in ("name", "role", "container")},
+}
 _RESOURCE: Final[Keys] = {
     "scaleUpAt": ("scale_up_at", values.share),
     "target": ("target", values.share),
@@ -78,7 +80,9 @@ def read_policy(document: Document) -> Policy:
     whole = _Part(value=document.value, path=(), place=document.where)
     head = _section(whole, _HEAD)
     if (head.get("api_version"), head.get("kind")) != (API_VERSION, FLUID_POLICY):
-        whole.fail(f"is no {FLUID_POLICY} of {API_VERSION}")
+        found = f"{head.get('kind', 'no kind')} of {head.get('api_version', 'no apiVersion')}"
+        problem = f"is no {FLUID_POLICY} of {API_VERSION}, it is {found}"
+        whole.fail(problem, f"begin it with apiVersion: {API_VERSION} and kind: {FLUID_POLICY}")
     if "spec" not in whole.value:
         return NO_POLICY
     spec = whole.at("spec")
@@ -158,7 +162,8 @@ def _rule(part: _Part) -> Rule:
     _mapping(part)
     match = _section(part.at("match"), _MATCH) if "match" in part.value else {}
     settings = _settings(part, extra=("match",))
-    return Rule(match=Match(**match), settings=settings, names_kind="kind" in match)
+    where = part.place((*part.path, "match") if match else part.path)
+    return Rule(match=Match(**match), settings=settings, names_kind="kind" in match, where=where)
 
 
 def _patch(part: _Part) -> Patch:
@@ -170,7 +175,8 @@ def _patch(part: _Part) -> Patch:
     if not match:
         part.at("match").fail("matches nothing by name", "give kind, name or namespace")
     operations = tuple(_operation(each) for each in _list(part, "patch"))
-    return Patch(match=PatchMatch(**match), operations=operations)
+    where = part.place((*part.path, "match"))
+    return Patch(match=PatchMatch(**match), operations=operations, where=where)
 
 
 def _operation(part: _Part) -> Operation:
@@ -197,7 +203,9 @@ def _settings(part: _Part, *, extra: tuple[str, ...]) -> Settings:
     """Read a body; `extra` keys are the caller's."""
     said = _section(part, _BODY, others=(*_SECTIONS, *extra, "restart"))
     if "restart" in part.value:
-        part.at("restart").fail("in-place restart is not available in this version")
+        part.at("restart").fail(
+            "in-place restart is not available in this version", "remove the key"
+        )
     for key, keys in _SECTIONS.items():
         if key in part.value:
             section = _section(part.at(key), keys)
@@ -208,7 +216,7 @@ def _settings(part: _Part, *, extra: tuple[str, ...]) -> Settings:
 def _resource(part: _Part, said: dict[str, Any]) -> ResourceSettings:
     settings = ResourceSettings(**said)
     try:
-        check(settings)
+        check(settings, str(part.path[-1]))
     except PolicyError as error:
         part.at(error.where.field).fail(error.problem)
     return settings
@@ -223,6 +231,8 @@ def _section(part: _Part, keys: Keys, *, others: tuple[str, ...] = ()) -> dict[s
             said[attribute] = _read(part.at(key), value, read)
         elif key not in others:
             known = [*keys, *others]
+            from difflib import get_close_matches  # noqa: PLC0415 - slow to import, seldom needed
+
             nearest = get_close_matches(key, known, n=1)
             hint = f"did you mean {nearest[0]}?" if nearest else f"known: {', '.join(known)}"
             part.at(key).fail("is no key that is known here", hint)

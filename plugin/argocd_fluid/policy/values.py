@@ -1,6 +1,10 @@
 """How single values of a policy are read. Each raises PolicyError; the caller adds the place."""
 
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+
 from argocd_fluid.errors import PolicyError, QuantityError
+from argocd_fluid.manifests.kinds import NAMES
 from argocd_fluid.manifests.quantity import Quantity, parse_quantity
 from argocd_fluid.policy.model import Limits, Mode
 
@@ -58,6 +62,17 @@ def glob(value: object) -> str:
     if not isinstance(value, str) or not value:
         raise PolicyError(f"{value!r} is no text", hint="quote it, or leave the key out")
     return value
+
+
+def workload_kind(value: object) -> str:
+    """Read a glob that at least one kind with pods matches."""
+    pattern = glob(value)
+    if not any(fnmatchcase(kind, pattern) for kind in NAMES):
+        near = get_close_matches(pattern.lower(), [kind.lower() for kind in NAMES], n=1)
+        named = [kind for kind in NAMES if kind.lower() in near]
+        hint = f"did you mean {named[0]}?" if named else f"known: {', '.join(NAMES)}"
+        raise PolicyError(f"{pattern!r} is no kind that is known here", hint=hint)
+    return pattern
 
 
 def text(value: object) -> str:

@@ -7,13 +7,13 @@ sides, taking for granted that the cluster has the first side live, with the adm
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from argocd_fluid.constants import ENABLED, FLUID_RESTART, INTENT, POLICY
+from argocd_fluid.constants import ENABLED, FLUID_RESTART, INTENT, PAUSED, POLICY
 from argocd_fluid.manifests.document import Manifest
 from argocd_fluid.manifests.kinds import kind_of
 from argocd_fluid.manifests.layout import Kind, OnChange
 from argocd_fluid.records import dataclass, replace
 from argocd_fluid.render.difference import Difference, differences
-from argocd_fluid.render.effects import Effect, effects
+from argocd_fluid.render.effects import Effect, effects, remarks
 from argocd_fluid.render.mutability import is_refused
 from argocd_fluid.render.parts import Rendered, is_enrolled, pairs
 from argocd_fluid.render.pod_level import Amounts
@@ -49,7 +49,7 @@ def compare(before: Iterable[Rendered], after: Iterable[Rendered]) -> list[Chang
             nothing = Change(object=side[0].identity, effect=Effect.UNCHANGED)
             found = sorted(found, key=lambda change: list(Effect).index(change.effect)) or [nothing]
         else:
-            found = [Change(object=side[0].identity, effect=Effect.NEW)]
+            found = [Change(object=side[0].identity, effect=Effect.NEW, advice=_at_first(side))]
         changes.extend(replace(change, workload=_workload(side)) for change in found)
     advice = "Argo CD deletes it when it prunes; a run that it holds ends"
     for key, side in old.items():
@@ -57,6 +57,12 @@ def compare(before: Iterable[Rendered], after: Iterable[Rendered]) -> list[Chang
             gone = Change(object=side[0].identity, effect=Effect.REMOVED, advice=advice)
             changes.append(replace(gone, workload=_workload(side)))
     return changes
+
+
+def _at_first(side: Rendered) -> str:
+    """Say where the policy keeps a new workload from the sizes that Git asks for."""
+    told = [(name, remarks(part)) for (_, name), _, part in pairs(side, side)]
+    return "; ".join(f"{name}: {remark}" for name, remark in told if remark)
 
 
 def _workload(side: Rendered) -> tuple[str, str, str] | None:
@@ -99,11 +105,16 @@ def _changes(old: Rendered, new: Rendered) -> Iterator[Change]:
         return
     yield from _enrolment(name, before, after)
     held = is_enrolled(after) and row.keeps_sizes
-    others = [each for each in found if each.keys[0] != "metadata" and not (held and each.is_size)]
+    others = [
+        each
+        for each in found
+        if each.keys[0] != "metadata" and not (held and each.is_size) and not _is_default(row, each)
+    ]
     yield from _template_changes(name, row, others, old=before, new=after)
     metadata = tuple(str(each) for each in found if _is_metadata(each))
     if metadata:
-        yield Change(object=name, effect=Effect.METADATA, details=metadata)
+        advice = _after_pause(found)
+        yield Change(object=name, effect=Effect.METADATA, details=metadata, advice=advice)
     if held:
         yield from _container_changes(name, old, new)
     else:
@@ -115,14 +126,47 @@ def _is_metadata(each: Difference) -> bool:
     return each.keys[0] == "metadata" and not follows
 
 
+def _is_default(row: Kind, each: Difference) -> bool:
+    """Whether Git spells out what the webhook has given the live object already."""
+    defaults = {
+        (*slot.each, *path): value for slot in row.slots for path, value in row.defaults.items()
+    }
+    return each.before is None and each.after is not None and defaults.get(each.keys) == each.after
+
+
+def _after_pause(found: list[Difference]) -> str:
+    for each in found:
+        if each.keys == ("metadata", "annotations", PAUSED):
+            if each.after == "true":
+                return "no more resizes until the pause ends"
+            return "resizes go on" if each.before == "true" else ""
+    return ""
+
+
 def _enrolment(name: str, before: Manifest, after: Manifest) -> Iterator[Change]:
     if is_enrolled(before) == is_enrolled(after):
         return
     if is_enrolled(after):
         yield Change(object=name, effect=Effect.ENROLLED, advice="resized live from now on")
     else:
-        advice = "running pods keep their sizes, new ones get those of the live template"
-        yield Change(object=name, effect=Effect.LEFT, advice=advice)
+        yield Change(object=name, effect=Effect.LEFT, advice=_after_leaving(after))
+
+
+def _after_leaving(after: Manifest) -> str:
+    row, advice = kind_of(after), "running pods keep their sizes, new ones get the live template's"
+    if row is None or not row.keeps_sizes:
+        return advice
+    metadata = after["metadata"]
+    place = f" -n {metadata['namespace']}" if metadata.get("namespace") else ""
+    command = f"kubectl get {row.kind.lower()} {metadata.get('name')}{place} -o yaml"
+    advice += (
+        "; the sync fails where Git's sizes differ from those that it was created with: "
+        f"{command} shows them"
+    )
+    if (metadata.get("annotations") or {}).get(ENABLED) != "false":
+        fields = " and ".join(f"{path[-1]}: {value}" for path, value in row.defaults.items())
+        advice += f'; without {ENABLED}: "false" Git must spell out {fields}'
+    return advice
 
 
 def _template_changes(
@@ -181,6 +225,8 @@ def _is_of_template(row: Kind, each: Difference) -> bool:
 def _way_on(row: Kind, refused: list[Difference]) -> str:
     if row.keeps_sizes and all(each.is_size for each in refused):
         return f'opt in with the annotation {ENABLED}: "true", then this is a live resize'
+    if all(_is_default(row, replace(each, before=None, after=each.before)) for each in refused):
+        return f'spell it out in Git, or set {ENABLED}: "false" instead of removing it'
     return (
         "give it a new name (the old run is pruned), or let Argo CD delete and recreate it with "
         "the annotation argocd.argoproj.io/sync-options: Force=true,Replace=true; the run restarts"
@@ -191,7 +237,7 @@ def _container_changes(name: str, old: Rendered, new: Rendered) -> Iterator[Chan
     for (role, container), before, after in pairs(old, new):
         found = list(effects(before, after))
         for effect, details, advice in found or [(Effect.UNCHANGED, (), "")]:
-            is_size = effect in (Effect.RESIZE, Effect.NEXT_RUN)
+            is_size = effect in (Effect.RESIZE, Effect.HELD, Effect.NEXT_RUN)
             yield Change(
                 object=name,
                 effect=effect,

@@ -19,6 +19,7 @@ class Effect(StrEnum):
     RESTART = "pods replaced"
     RESIZE = "live resize"
     NEXT_RUN = "next run"
+    HELD = "held"
     POLICY = "policy"
     ENROLLED = "enrolled"
     LEFT = "left"
@@ -36,6 +37,8 @@ class Part:
     amounts: Amounts
     policy: Mapping[str, Any] | None
     lasts: bool
+    paused_kind: str = ""
+    """The kind of the workload, where it is paused."""
     qos_change: str = ""
     """`Guaranteed pod a Burstable`, where its live resize would be one that the API refuses."""
 
@@ -55,8 +58,10 @@ def _size_changes(before: Part, after: Part) -> Iterator[Line]:
     live = [leaf for leaf in leaves if after.lasts and None not in (leaf.before, leaf.after)]
     if live and after.qos_change:
         yield Effect.NEXT_RUN, tuple(_described(live)), QOS % after.qos_change
+    elif live and (reason := _holds(after)):
+        yield Effect.HELD, tuple(_described(live)), reason
     elif live:
-        yield Effect.RESIZE, tuple(_described(live)), _caveat(after)
+        yield Effect.RESIZE, tuple(_described(live)), remarks(after)
     later = [leaf for leaf in leaves if leaf not in live]
     if later:
         advice = "a live resize neither adds nor removes a request or limit"
@@ -117,11 +122,18 @@ def _described(leaves: list[_Leaf]) -> Iterator[str]:
             yield from (f"{resource} {leaf.kind} {leaf}" for leaf in found)
 
 
-def _caveat(after: Part) -> str:
-    policy = after.policy or {}
-    if policy.get("mode") != "auto":
-        return f"mode is {policy.get('mode')}: the controller does not do it"
-    return "; ".join(_outside_bounds(after.amounts["requests"], policy))
+def _holds(after: Part) -> str:
+    """Say why the controller does not resize it; "" where it does."""
+    if after.paused_kind:
+        return f"the {after.paused_kind} is paused"
+    mode = (after.policy or {}).get("mode")
+    return "" if mode == "auto" else f"mode is {mode}: the controller does not do it"
+
+
+def remarks(part: Part) -> str:
+    """Say where the policy does not let a container have the size that Git asks for."""
+    requests = part.amounts.get("requests", {})
+    return "; ".join(_outside_bounds(requests, part.policy or {}))
 
 
 def _outside_bounds(requests: Mapping[str, Quantity], policy: Mapping[str, Any]) -> Iterator[str]:
@@ -137,4 +149,15 @@ def _policy_change(before: Part, after: Part) -> Iterator[Line]:
         return
     found = tuple(str(each) for each in differences(before.policy, after.policy))
     if found:
-        yield Effect.POLICY, found, ""
+        mode = after.policy.get("mode")
+        switched = _AFTER_MODE.get(str(mode), "") if mode != before.policy.get("mode") else ""
+        is_sized = before.amounts != after.amounts
+        held = "" if mode != "auto" or is_sized else remarks(after)
+        yield Effect.POLICY, found, "; ".join(filter(None, (switched, held)))
+
+
+_AFTER_MODE: Final[Mapping[str, str]] = {
+    "auto": "resized live from now on",
+    "recommend": "no more resizes: running pods keep their sizes, recommendations go on",
+    "off": "no more resizes: running pods keep their sizes",
+}

@@ -2,31 +2,34 @@
 
 An enrolled workload gets its intent, and the defaults that a create-only webhook puts into its list
 of roles: a client-side apply replaces the whole list, and without them a live workload would refuse
-every later sync. Nothing else changes. Idempotent.
+every later sync. One that opts out by `"false"` may have been enrolled while it ran: it gets those
+defaults as well. Nothing else changes. Idempotent.
 """
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any
 
 from argocd_fluid.constants import ENABLED, FLUID_RESTART, INTENT
 from argocd_fluid.errors import ManifestError
-from argocd_fluid.manifests.document import Document, Manifest, Path, get, with_value
+from argocd_fluid.manifests.document import Document, Manifest, get, with_value
 from argocd_fluid.manifests.kinds import NAMES, kind_of, known_versions, roles
 from argocd_fluid.manifests.layout import Kind
 from argocd_fluid.policy.match import first_match
 from argocd_fluid.policy.model import Mode
+from argocd_fluid.render.annotations import ANNOTATIONS
+from argocd_fluid.render.annotations import check as check_annotations
 from argocd_fluid.render.intent import canonical, intent_of, policy_of, sized_containers
 from argocd_fluid.render.policies import Policies, subject_of
 from argocd_fluid.render.refusals import check
 
-ANNOTATIONS: Final[Path] = ("metadata", "annotations")
-
 
 def enrolled(document: Document, policies: Policies) -> Manifest:
     """Give the manifest to print. Raises UserError."""
+    check_annotations(document)
     wish = _wish(document)
-    if wish is False:
-        return document.value
     row = kind_of(document.value)
+    if wish is False:
+        return _left(document, row)
     if row is None:
         versions = known_versions(document.value)
         if wish and versions:
@@ -44,6 +47,7 @@ def enrolled(document: Document, policies: Policies) -> Manifest:
     if not intent["roles"]:
         hint = row.elsewhere or "a BestEffort container cannot be resized"
         raise ManifestError("no container has cpu or memory", where=document.where(), hint=hint)
+    _check_ranks(document, row, intent)
     manifest = _with_annotation(document.value, INTENT, canonical(intent))
     if wish is None:
         # Admission policies and the controller look at the workload, not at fluid.yaml.
@@ -53,22 +57,31 @@ def enrolled(document: Document, policies: Policies) -> Manifest:
 
 def _wish(document: Document) -> bool | None:
     """Say whether the object opts in or out by itself; None: it says nothing."""
-    annotations = get(document.value, ANNOTATIONS)
-    if annotations is None:
-        return None
-    if not isinstance(annotations, dict):
-        raise ManifestError("is no mapping", where=document.where(ANNOTATIONS))
-    wishes = {}
-    for key in (ENABLED, FLUID_RESTART):
-        value = annotations.get(key)
-        if value not in (None, "true", "false"):
-            where = document.where((*ANNOTATIONS, key))
-            problem = f'{value!r} is neither "true" nor "false"'
-            raise ManifestError(problem, where=where, hint="quote it: annotations are text")
-        wishes[key] = value
-    if wishes[ENABLED] == "false":
+    annotations = get(document.value, ANNOTATIONS) or {}
+    if annotations.get(ENABLED) == "false":
         return False
-    return True if "true" in wishes.values() else None
+    return True if "true" in (annotations.get(ENABLED), annotations.get(FLUID_RESTART)) else None
+
+
+def _left(document: Document, row: Kind | None) -> Manifest:
+    """Give one that opts out; a live one refuses a sync without the defaults, like any other."""
+    if row is None or not row.defaults:
+        return document.value
+    # Raises for another shape than the defaults fit into.
+    roles(document)
+    return _with_defaults(document.value, row)
+
+
+def _check_ranks(document: Document, row: Kind, intent: Mapping[str, Any]) -> None:
+    """Refuse pods that cannot be told apart: a size is kept for each rank by its index."""
+    for role in roles(document) if row.keeps_sizes else ():
+        path = (*role.path[:-1], "completionMode")
+        policies = [each["policy"] for each in intent["roles"].get(role.name, {}).values()]
+        is_resized = any(policy["mode"] != Mode.OFF for policy in policies)
+        if is_resized and get(document.value, path) == "NonIndexed":
+            problem = "ranks of a NonIndexed job have no identity to keep a size for"
+            hint = "use Indexed, or a rule with mode: off for this role"
+            raise ManifestError(problem, where=document.where(path), hint=hint)
 
 
 def _is_named_by_rule(document: Document, policies: Policies) -> bool:

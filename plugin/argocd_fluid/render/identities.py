@@ -41,7 +41,8 @@ def _identity(document: Document, namespace: str) -> Identity | None:
 
 def _twice(document: Document, first: Document) -> ManifestError:
     there = Where(file=first.file, line=first.marks.line)
-    return ManifestError(f"is the same object as in {there}", where=document.where())
+    hint = "remove one of them, or give it another name"
+    return ManifestError(f"is the same object as in {there}", where=document.where(), hint=hint)
 
 
 def _problems(document: Document) -> Iterable[UserError]:
@@ -50,7 +51,7 @@ def _problems(document: Document) -> Iterable[UserError]:
         if not isinstance(metadata.get(key), str | None):
             yield ManifestError("is no text", where=document.where(("metadata", key)), hint=_QUOTE)
     if not metadata.get("name") and not metadata.get("generateName"):
-        yield ManifestError("has no metadata.name", where=document.where())
+        yield ManifestError("has no metadata.name", where=document.where(), hint="give it one")
     for key in _TEXTS:
         yield from _wrong_texts(document, key)
 
@@ -63,7 +64,15 @@ def _wrong_texts(document: Document, key: str) -> Iterable[UserError]:
     for name, value in (texts or {}).items():
         if not isinstance(value, str):
             where = document.where(("metadata", key, name))
-            yield ManifestError("is no text", where=where, hint=_QUOTE)
+            yield ManifestError("is no text", where=where, hint=_quoted(value))
+
+
+def _quoted(value: object) -> str:
+    """Say how to write a scalar; YAML reads yes, no, on and off as true and false."""
+    if value is None or isinstance(value, dict | list):
+        return _QUOTE
+    shown = str(value).lower() if isinstance(value, bool) else str(value)
+    return f'{_QUOTE}: "{shown}"'
 
 
 _QUOTE = "quote it"

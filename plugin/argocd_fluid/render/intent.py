@@ -16,6 +16,7 @@ from argocd_fluid.manifests.quantity import Quantity, parse_quantity
 from argocd_fluid.manifests.writer import compact
 from argocd_fluid.policy.merge import Baseline, resolve
 from argocd_fluid.policy.model import ContainerPolicy
+from argocd_fluid.policy.settings import Settings
 from argocd_fluid.policy.wire import to_wire
 from argocd_fluid.records import replace
 from argocd_fluid.render.pod_level import RESOURCES, Amounts, held_by_pod
@@ -33,7 +34,12 @@ __all__ = [
 ]
 
 VERSION: Final = 1
-_wire: Final = lru_cache(maxsize=1024)(to_wire)
+Given = tuple[Any, ...]
+"""Limits and requests of cpu and memory as they stand in a manifest."""
+_GIVEN: Final = frozenset((str, int, float, type(None)))
+# Most containers of a directory have one of a few sizes, and the same policy.
+_known_amounts: Final[dict[Given, Amounts]] = {}
+_known_entries: Final[dict[tuple[tuple[Settings, ...], Given], dict[str, Any]]] = {}
 
 
 def intent_of(document: Document, policies: Policies) -> dict[str, Any]:
@@ -45,9 +51,13 @@ def intent_of(document: Document, policies: Policies) -> dict[str, Any]:
         whole = pod_amounts(document, role)
         containers = {}
         for container, amounts in sized:
-            policy = policy_of(document, policies, role.name, container.name, amounts)
-            held = held_by_pod(policy, amounts, whole, [each for _, each in sized])
-            containers[container.name] = {**_written(amounts), "policy": _wire(held)}
+            if whole:
+                policy = policy_of(document, policies, role.name, container.name, amounts)
+                held = held_by_pod(policy, amounts, whole, [each for _, each in sized])
+                entry = _entry(amounts, held)
+            else:
+                entry = _common_entry(document, policies, role, container, amounts=amounts)
+            containers[container.name] = entry
         if containers:
             listed[role.name] = containers
             pods.update({role.name: _written(whole)} if whole else {})
@@ -72,15 +82,38 @@ def sized_containers(document: Document, role: Role) -> list[tuple[Container, Am
 
 def amounts_of(document: Document, container: Container) -> Amounts:
     """Read a container's `resources`; raises ManifestError for what Kubernetes would refuse."""
-    given = _amounts(document, container.value.get("resources"), container.resources)
-    limits, requests = given["limits"], given["requests"]
+    given = _given(container)
+    known = _known_amounts.get(given) if given else None
+    if known is not None:
+        return known
+    read = _amounts(document, container.value.get("resources"), container.resources)
+    limits, requests = read["limits"], read["requests"]
     both: Amounts = {"limits": limits, "requests": {**limits, **requests}}
-    return {key: amounts for key, amounts in both.items() if amounts}
+    amounts = {key: by_name for key, by_name in both.items() if by_name}
+    if given:
+        _known_amounts[given] = amounts
+    return amounts
+
+
+def _given(container: Container) -> Given | None:
+    """Give what a container's amounts are read from; None where a shape is wrong or unusual."""
+    resources = container.value.get("resources")
+    if not isinstance(resources, dict):
+        return None
+    limits, requests = resources.get("limits", {}), resources.get("requests", {})
+    if not isinstance(limits, dict) or not isinstance(requests, dict):
+        return None
+    given = (limits.get("cpu"), limits.get("memory"), requests.get("cpu"), requests.get("memory"))
+    # Exact types: true is equal to 1, and no quantity.
+    return given if _GIVEN.issuperset(map(type, given)) else None
 
 
 def pod_amounts(document: Document, role: Role) -> Amounts:
     """Read what the containers of a pod share, as it is given; empty where nothing is."""
-    given = _amounts(document, get(role.template, ("spec", "resources")), role.resources)
+    resources = get(role.template, ("spec", "resources"))
+    if resources is None:
+        return {}
+    given = _amounts(document, resources, role.resources)
     return {key: amounts for key, amounts in given.items() if amounts}
 
 
@@ -115,6 +148,26 @@ def policy_of(
         field = f"policy of container {container}: {error.where.field}"
         where = replace(document.where(), field=field)
         raise PolicyError(error.problem, where=where, hint=error.hint) from error
+
+
+def _common_entry(
+    document: Document, policies: Policies, role: Role, container: Container, *, amounts: Amounts
+) -> dict[str, Any]:
+    """Give a container's part of the intent, where its pod has nothing to say about it."""
+    given = _given(container)
+    key = (policies.layers(document, role.name, container.name), given or ())
+    known = _known_entries.get(key) if given else None
+    if known is not None:
+        return known
+    policy = policy_of(document, policies, role.name, container.name, amounts)
+    entry = _entry(amounts, policy)
+    if given:
+        _known_entries[key] = entry
+    return entry
+
+
+def _entry(amounts: Amounts, policy: ContainerPolicy) -> dict[str, Any]:
+    return {**_written(amounts), "policy": to_wire(policy)}
 
 
 def _written(amounts: Amounts) -> dict[str, Any]:

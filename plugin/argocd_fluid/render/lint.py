@@ -16,7 +16,8 @@ from argocd_fluid.render.enrol import enrolled
 from argocd_fluid.render.findings import FORMATS, Finding
 from argocd_fluid.render.parameters import Parameters, read_parameters
 from argocd_fluid.render.policies import Policies
-from argocd_fluid.render.rules.table import RULES, Level, rule_of
+from argocd_fluid.render.rules.policy import idle_patches, idle_rules
+from argocd_fluid.render.rules.table import IDLE_PATCH, IDLE_RULE, RULES, Level, rule_of
 from argocd_fluid.render.rules.workload import Workload
 from argocd_fluid.render.sources import load
 
@@ -75,8 +76,10 @@ def _findings(
 ) -> Iterator[Finding]:
     sources = load(folder, parameters, surroundings)
     if not sources.documents and not parameters.allow_empty:
-        raise RenderError("the directory has no manifests")
+        hint = "*.yaml, *.yml, *.json and *.j2 are read; is it the application's directory?"
+        raise RenderError("the directory has no manifests", hint=hint)
     policies = Policies.of(sources.policy, parameters.policy)
+    workloads = []
     for document in policies.patched(sources.documents):
         try:
             rendered = enrolled(document, policies)
@@ -84,7 +87,15 @@ def _findings(
             yield _refusal(error)
             rendered = None
         workload = Workload(document=document, rendered=rendered, policies=policies)
+        workloads.append(workload)
         yield from _warnings(document, workload)
+    idle = (
+        (IDLE_RULE, idle_rules(policies.file, workloads)),
+        (IDLE_PATCH, idle_patches(policies.file, sources.documents)),
+    )
+    for rule, found in idle:
+        for where, problem in found:
+            yield Finding(rule=rule, level=rule.level, where=where, problem=problem)
 
 
 def _warnings(document: Document, workload: Workload) -> Iterable[Finding]:

@@ -8,7 +8,6 @@ error names the parameter, never its value, which comes from the environment.
 import argparse
 import json
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 from enum import StrEnum
 from typing import Any, Final
 
@@ -210,6 +209,8 @@ def _named(item: object) -> Parameter:
         raise PolicyError("an item has no name", where=Where(field=VARIABLE))
     known = {parameter.name: parameter for parameter in PARAMETERS}
     if item["name"] not in known:
+        from difflib import get_close_matches  # noqa: PLC0415 - slow to import, seldom needed
+
         near = get_close_matches(item["name"], known, n=1)
         guess = f"did you mean {near[0]}? " if near else ""
         hint = f"{guess}known are: {', '.join(known)}"

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 
-from argocd_fluid.constants import ENABLED, INTENT
+from argocd_fluid.constants import ENABLED, INTENT, PAUSED
 from argocd_fluid.manifests.document import Document, Manifest, get
 from argocd_fluid.manifests.kinds import Role, roles
 from argocd_fluid.records import replace
@@ -44,6 +44,8 @@ def pairs(old: Rendered, new: Rendered) -> Iterator[Pair]:
 def _parts(side: Rendered, role: Role) -> dict[str, Part]:
     document, manifest = side
     intended = {}
+    is_paused = get(manifest, ("metadata", "annotations", PAUSED)) == "true"
+    paused_kind = str(manifest["kind"]) if is_paused else ""
     if is_enrolled(manifest):
         text = get(manifest, ("metadata", "annotations", INTENT))
         intended = json.loads(text)["roles"].get(role.name, {})
@@ -53,6 +55,7 @@ def _parts(side: Rendered, role: Role) -> dict[str, Part]:
             amounts=amounts_of(document, container),
             policy=get(intended, (container.name, "policy")),
             lasts=container in role.containers,
+            paused_kind=paused_kind,
         )
         for container in (*role.init_containers, *role.containers)
     }

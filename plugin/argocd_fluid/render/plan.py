@@ -3,7 +3,7 @@
 import argparse
 from typing import Final
 
-from argocd_fluid.errors import UserError, leaves
+from argocd_fluid.errors import RenderError, UserError, leaves
 from argocd_fluid.records import replace
 from argocd_fluid.render.budget import Surroundings
 from argocd_fluid.render.compare import compare
@@ -34,10 +34,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> tuple[str, int]:
     """Compare both sides as `generate` renders them."""
     before, after = (_rendered(side, arguments) for side in (arguments.old, arguments.new))
+    _check_not_empty(before, after, arguments)
     changes = compare(before, after)
     refused = any(change.effect is Effect.REFUSED for change in changes)
     text = FORMATS[arguments.format](changes)
     return text, FAILED if refused and arguments.fail_on == "immutable" else 0
+
+
+def _check_not_empty(
+    before: list[Rendered], after: list[Rendered], arguments: argparse.Namespace
+) -> None:
+    """Refuse what would look like a plan: of another directory, or one that nobody can sync."""
+    if after:
+        return
+    hint = "--path DIR names the application's directory"
+    if not before:
+        problem = f"neither {arguments.old} nor {arguments.new} has manifests there"
+        raise RenderError(problem, hint=hint)
+    if not read_parameters(arguments.environment).allow_empty:
+        problem = f"{arguments.new} has no manifests: generate fails, so nothing is pruned"
+        raise RenderError(problem, hint=f"{hint}; the parameter allowEmpty allows it")
 
 
 def _rendered(side: str, arguments: argparse.Namespace) -> list[Rendered]:

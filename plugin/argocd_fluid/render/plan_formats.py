@@ -1,6 +1,7 @@
 """How a plan is written: for a terminal, for programs, for the comment of a pull request. Pure."""
 
 import json
+import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby
 from typing import Any, Final
@@ -15,6 +16,7 @@ ACTIONS: Final[Mapping[Effect, str]] = {
     Effect.RESTART: "rollout",
     Effect.RESIZE: "resize",
     Effect.NEXT_RUN: "new-run",
+    Effect.HELD: "metadata",
     Effect.POLICY: "metadata",
     Effect.ENROLLED: "metadata",
     Effect.LEFT: "metadata",
@@ -26,6 +28,7 @@ ACTIONS: Final[Mapping[Effect, str]] = {
 """What programs are told; a change that touches no pod is `metadata`."""
 MAX_DETAILS: Final = 8
 WIDTH: Final = 32
+MAX_WIDTH: Final = 118
 
 
 def as_text(changes: list[Change]) -> str:
@@ -41,7 +44,22 @@ def as_text(changes: list[Change]) -> str:
 
 
 def _line(head: str, change: Change) -> str:
-    return f"{head:<{WIDTH}} {change.effect:<14} {_reason(change)}".rstrip()
+    """Write a change; what is too long for a terminal goes on below."""
+    start = f"{head:<{WIDTH}} {change.effect:<14} "
+    for first, indent in ((start, " " * len(start)), ("      ", "      ")):
+        wrapped = textwrap.wrap(
+            _reason(change),
+            MAX_WIDTH,
+            initial_indent=first,
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        if all(len(line) <= MAX_WIDTH for line in wrapped):
+            break
+    if not wrapped or not wrapped[0].startswith(start):
+        wrapped = [start, *wrapped]
+    return "\n".join(line.rstrip() for line in wrapped)
 
 
 def as_json(changes: list[Change]) -> str:
@@ -107,7 +125,11 @@ def as_markdown(changes: list[Change]) -> str:
         if change.effect is not Effect.UNCHANGED
     ]
     head = ["| object | container | effect | details |", "|---|---|---|---|"]
-    return "".join(f"{line}\n" for line in (summary(changes), "", *(head + rows if rows else ())))
+    listed = [change for change in changes if change.effect is not Effect.UNCHANGED]
+    told = summary(listed)
+    if len(changes) > len(listed):
+        told += f" Not listed: {len(changes) - len(listed)} unchanged."
+    return "".join(f"{line}\n" for line in (told, "", *(head + rows if rows else ())))
 
 
 def summary(changes: list[Change]) -> str:

@@ -105,7 +105,8 @@ class _Files:
         self.left -= len(data)
         if self.left < 0:
             mebibytes = files.MAX_BYTES >> 20
-            raise RenderError(f"the manifests are larger than {mebibytes} MiB together")
+            problem = f"the manifests are larger than {mebibytes} MiB together"
+            raise RenderError(problem, hint="divide them among several Applications")
         return data
 
 
@@ -132,7 +133,8 @@ def _policy(folder: Path) -> Document | None:
         return None
     documents = read(files.read(folder, POLICY_FILE), POLICY_FILE)
     if len(documents) > 1:
-        raise PolicyError("a second policy in one file", where=documents[1].where())
+        hint = f"{POLICY_FILE} holds one {FLUID_POLICY}: make the second one rules of it"
+        raise PolicyError("a second policy in one file", where=documents[1].where(), hint=hint)
     return documents[0] if documents else None
 
 
@@ -150,4 +152,5 @@ def _check_no_policy_among(documents: Iterable[Document]) -> None:
     for document in documents:
         if document.value["kind"] == FLUID_POLICY:
             problem = f"a {FLUID_POLICY} is read from {POLICY_FILE} only"
-            raise PolicyError(problem, where=document.where())
+            hint = f"move it to {POLICY_FILE} in the application's own directory"
+            raise PolicyError(problem, where=document.where(), hint=hint)

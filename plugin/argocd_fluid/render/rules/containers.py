@@ -91,9 +91,15 @@ def outside_bounds(workload: Workload) -> Iterator[Problem]:
     """Find requests of Git that the policy does not allow."""
     for path, resource, request, (low, high) in _bounded(workload):
         if low is not None and request < low:
-            yield path, f"the {resource} request is below the policy's min"
+            asked, bound = (_amount(resource, each) for each in (request, low))
+            yield path, f"the {resource} request, {asked}, is below the policy's min, {bound}"
         if high is not None and request > high:
-            yield path, f"the {resource} request is above the policy's max"
+            asked, bound = (_amount(resource, each) for each in (request, high))
+            yield path, f"the {resource} request, {asked}, is above the policy's max, {bound}"
+
+
+def _amount(resource: str, amount: int) -> Quantity:
+    return Quantity.of_milli(amount) if resource == "cpu" else Quantity.of_bytes(amount)
 
 
 def _bounded(workload: Workload) -> Iterator[tuple[Path, str, int, tuple[int | None, int | None]]]:

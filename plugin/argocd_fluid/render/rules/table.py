@@ -19,7 +19,10 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """One rule. One without a check stands for what `generate` refuses."""
+    """One rule. A check looks at one object.
+
+    An error without one stands for what `generate` refuses, a warning is about `fluid.yaml`.
+    """
 
     id: str
     title: str
@@ -49,6 +52,19 @@ BAD_SOURCE: Final = Rule(
     why="A file cannot be read, a tool failed, or there are no manifests.",
     remedy="correct what the message names",
     level=Level.ERROR,
+)
+IDLE_RULE: Final = Rule(
+    id="FW116",
+    title="A policy rule that matches nothing",
+    why="A misspelt name leaves the containers that it is for with other settings, or not "
+    "enrolled.",
+    remedy="correct match, or remove the rule",
+)
+IDLE_PATCH: Final = Rule(
+    id="FW117",
+    title="A JSON patch that matches nothing",
+    why="A misspelt name leaves the object that it is for as it is.",
+    remedy="correct match, or remove the patch",
 )
 RULES: Final = (
     BAD_MANIFEST,
@@ -169,6 +185,8 @@ RULES: Final = (
         level=Level.NOTE,
         check=containers.sized_init_container,
     ),
+    IDLE_RULE,
+    IDLE_PATCH,
 )
 
 
