@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the flags."""
     parser.add_argument("--kubeconfig", type=Path, help="default: the pod's service account")
-    parser.add_argument("--node-name", default="", help="look after this node only (DaemonSet)")
+    parser.add_argument("--node-name", default="", help="resize the pods of this node only")
     parser.add_argument(
         "--interval",
         default="5s",
