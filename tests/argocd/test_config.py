@@ -95,6 +95,6 @@ def test_controller_may_write_to_pods_only_through_resize():
     writable = {
         r for rule in role["rules"] if writes & set(rule["verbs"]) for r in rule["resources"]
     }
-    assert writable == {"pods/resize", "events", "fluidworkloads", "fluidworkloads/status"}
+    assert writable == {"pods/resize", "fluidworkloads", "fluidworkloads/status"}
     everything = {r for rule in role["rules"] for r in (*rule["resources"], *rule["verbs"])}
     assert not everything & {"*", "nodes/proxy", "pods/exec", "secrets"}

@@ -1,16 +1,15 @@
 """Repositories that mean harm, or are broken: one line, exit 1, nothing else, soon and small."""
 
 import os
-import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests import small
 from tests.render.conftest import ENVIRONMENT
+from tests.small import Ended
 
 MAX_S = 10
 MAX_RSS_KIB = 300 << 10
@@ -126,26 +125,13 @@ CASES = {
 }  # fmt: skip
 
 
-def run(folder: Path, parameters: str = "") -> tuple[int, bytes, str, float, int]:
-    """Run `generate` as Argo CD does; exit code, outputs, seconds, KiB."""
+def run(folder: Path, parameters: str = "") -> Ended:
+    """Run `generate` as Argo CD does."""
     environment = {**ENVIRONMENT, "PATH": os.defpath, "PYTHONPATH": os.pathsep.join(sys.path)}
     if parameters:
         environment["ARGOCD_APP_PARAMETERS"] = parameters
-    with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as said:
-        started = time.monotonic()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "argocd_fluid", "generate"],
-            cwd=folder,
-            env=environment,
-            stdout=printed,
-            stderr=said,
-        )
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        seconds = time.monotonic() - started
-        for file in (printed, said):
-            file.seek(0)
-        return (process.returncode, printed.read(), said.read().decode(), seconds, used.ru_maxrss)
+    command = [sys.executable, "-m", "argocd_fluid", "generate"]
+    return small.run(command, cwd=folder, env=environment)
 
 
 @pytest.fixture
@@ -162,17 +148,18 @@ def application(tmp_path) -> Path:
 def test_is_refused_in_one_line(make, problem, application) -> None:
     make(application)
     before = len(list(application.parent.rglob("*")))
-    code, printed, said, seconds, rss_kib = run(application)
+    ended = run(application)
 
-    assert (code, printed) == (1, b"")
+    said = ended.said
+    assert (ended.code, ended.printed) == (1, b"")
     assert said.startswith("argocd-fluid: ")
     assert problem in said
     assert len(said.splitlines()) == 1
     assert len(said.encode()) <= 2048
     assert "Traceback" not in said
     assert "this is a bug" not in said
-    assert seconds < MAX_S
-    assert rss_kib < MAX_RSS_KIB
+    assert ended.seconds < MAX_S
+    assert ended.rss_kib < MAX_RSS_KIB
     assert len(list(application.parent.rglob("*"))) == before
 
 
@@ -197,15 +184,15 @@ ACCEPTED = {
 @pytest.mark.parametrize("make", ACCEPTED.values(), ids=ACCEPTED.keys())
 def test_is_rendered(make, application) -> None:
     make(application)
-    code, printed, said, _, _ = run(application)
-    assert (code, said) == (0, "")
-    assert b'"name":"good"' in printed
+    ended = run(application)
+    assert (ended.code, ended.said) == (0, "")
+    assert b'"name":"good"' in ended.printed
 
 
 @pytest.mark.parametrize("name", ["Chart.yaml", "kustomization.yaml"])
 def test_a_pipe_that_says_what_a_directory_is(name, application) -> None:
     os.mkfifo(application / name)
-    code, printed, said, seconds, _ = run(application)
-    assert (code, printed) == (1, b"")
-    assert said == f"argocd-fluid: {name}: is no file\n"
-    assert seconds < MAX_S
+    ended = run(application)
+    assert (ended.code, ended.printed) == (1, b"")
+    assert ended.said == f"argocd-fluid: {name}: is no file\n"
+    assert ended.seconds < MAX_S
