@@ -6,11 +6,12 @@ exit code, text for stdout, which is written only when it is whole, or both: (te
 """
 
 import argparse
+import json
 import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Final
 
@@ -148,14 +149,32 @@ def _report(problems: Iterable[str], environment: Mapping[str, str]) -> None:
 def _hidden(problem: str, environment: Mapping[str, str]) -> str:
     """Give one line without secrets: a template or a chart may have put one into what failed."""
     line = " ".join(problem.split())
-    for name, value in environment.items():
-        if len(value) >= MIN_SECRET and SECRET.search(name):
-            line = line.replace(" ".join(value.split()), f"[{name}]")
+    secrets = [
+        (name, form)
+        for name in environment
+        if SECRET.search(name)
+        for form in _forms(environment[name])
+    ]
+    # The longest first: a secret that another one begins with must not show the rest.
+    for name, form in sorted(secrets, key=lambda secret: -len(secret[1])):
+        line = line.replace(form, f"[{name}]")
     if len(line) > MAX_LINE:
         # The place is at the beginning, what is wrong with it at the end.
         line = f"{line[: MAX_LINE // 2]} ... {line[-MAX_LINE // 2 :]}"
     # A terminal or a log must not obey what a repository says.
     return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in line)
+
+
+def _forms(secret: str) -> Iterator[str]:
+    """Give the ways in which a message may show a value: as it is, line by line, or quoted."""
+    for text in (secret, *secret.splitlines()):
+        quoted = json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]
+        # repr chooses its quotes by what else is in the text: both ways.
+        single, double = repr("\"'" + text)[4:-1], repr("'" + text)[2:-1]
+        for form in {text, single, double, *quoted}:
+            shown = " ".join(form.split())
+            if len(shown) >= MIN_SECRET:
+                yield shown
 
 
 def _bug(error: BaseException) -> str:
@@ -184,7 +203,8 @@ def _trace(error: BaseException, environment: Mapping[str, str]) -> None:
 def _write(text: str) -> int:
     try:
         # Bytes, because the locale of a sidecar says nothing about the encoding of manifests.
-        sys.stdout.buffer.write(text.encode())
+        # A file's name may hold bytes that are no UTF-8.
+        sys.stdout.buffer.write(text.encode(errors="replace"))
         sys.stdout.buffer.flush()
     except BrokenPipeError:
         # The reader went away (`| head`); Python would complain once more when it exits.

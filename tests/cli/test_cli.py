@@ -1,3 +1,5 @@
+import json
+import os
 import subprocess
 import sys
 
@@ -145,3 +147,42 @@ def test_a_user_s_mistake_has_its_traceback_too_where_it_is_asked_for(tmp_path) 
     done = run_broken(tmp_path, ARGOCD_FLUID_DEBUG="1")
     assert "b.yaml:1: X: is no Kubernetes object" in done.stderr.splitlines()[0]
     assert "ManifestError" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("secrets", "shown"),
+    [
+        ({"TOKEN": "s3\"cr'3\nt\\x"}, "[ARGOCD_ENV_TOKEN]"),
+        ({"A": "abcdef", "B": "abcdefREST99"}, "[ARGOCD_ENV_B]"),
+        ({"B": "abcdefREST99", "A": "abcdef"}, "[ARGOCD_ENV_B]"),
+    ],
+    ids=["quoted", "shorter first", "longer first"],
+)
+def test_no_form_of_a_secret_is_shown(secrets, shown, tmp_path, monkeypatch, capsys) -> None:
+    [secret] = [value for value in secrets.values() if value == max(secrets.values(), key=len)]
+    text = json.dumps({"kind": secret, secret: 1})[:-1] + "," + json.dumps(secret) + ":2}"
+    (tmp_path / "a.json").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    for name, value in secrets.items():
+        monkeypatch.setenv(f"ARGOCD_ENV_{name}", value)
+
+    assert main(["generate"]) == 1
+    said = capsys.readouterr().err
+    assert shown in said
+    assert not [part for part in ("REST99", "cr'3", "s3") if part in said]
+
+
+def test_blanks_are_no_secret(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.setenv("ARGOCD_ENV_A", " " * 20)
+    monkeypatch.chdir(tmp_path)
+    assert main(["generate"]) == 1
+    assert "ARGOCD_ENV_A" not in capsys.readouterr().err
+
+
+def test_a_file_name_that_is_no_utf_8_is_no_traceback(tmp_path) -> None:
+    (tmp_path / os.fsdecode(b"x\xff.yaml")).write_text("a: 1\n")
+    command = [sys.executable, "-m", "argocd_fluid", "lint"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert "Traceback" not in ended.stderr
+    assert "x?.yaml" in ended.stdout

@@ -66,6 +66,17 @@ def test_patches_come_one_after_the_other() -> None:
     assert patched([first, second])[1]["data"] == {"a": "1", "b": "1"}
 
 
+@pytest.mark.parametrize(
+    "text", ["a: {x: 1}\nb: {x: 1}\n", "a: &one {x: 1}\nb: *one\n"], ids=["equal", "alias"]
+)
+def test_a_patch_is_for_one_place_also_where_values_are_equal(text) -> None:
+    head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+    operation = {"op": "replace", "path": "/a/x", "value": 2}
+    rules = policies([{"match": {"kind": "ConfigMap"}, "patch": [operation]}])
+    [document] = rules.patched(read((head + text).encode(), "all.yaml"))
+    assert (document.value["a"], document.value["b"]) == ({"x": 2}, {"x": 1})
+
+
 def test_a_value_is_not_shared_by_the_objects_that_get_it() -> None:
     operations = [
         {"op": "add", "path": "/metadata/labels", "value": {}},

@@ -189,10 +189,15 @@ def _flow_scalar(text: str) -> Any:
     return text[1:-1] if text[0] in "'\"" else _plain_scalar(text)
 
 
+def _ends(text: str, bracket: str, position: int) -> bool:
+    """Whether the bracket is all that is left; looked at in place, for a list may be long."""
+    return position == len(text) - 1 and text[position] == bracket
+
+
 def _flow_mapping(text: str) -> dict[str, Any]:
     result: dict[str, Any] = {}
     position = 1
-    while text[position:] != "}":
+    while not _ends(text, "}", position):
         match = _FLOW_PAIR.match(text, position)
         if match is None or match[1] in result or is_word(match[1]):
             raise NotPlainError
@@ -204,7 +209,7 @@ def _flow_mapping(text: str) -> dict[str, Any]:
 def _flow_list(text: str) -> list[Any]:
     result: list[Any] = []
     position = 1
-    while text[position:] != "]":
+    while not _ends(text, "]", position):
         match = _FLOW_ITEM.match(text, position)
         if match is None:
             raise NotPlainError

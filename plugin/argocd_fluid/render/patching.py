@@ -4,7 +4,6 @@ The library is imported here only: a directory without patches must not wait for
 is imported where there is one.
 """
 
-import copy
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
@@ -47,8 +46,7 @@ def _patched(document: Document, patches: tuple[Patch, ...]) -> Document:
     operations = list(_operations(document, patches))
     if not operations:
         return document
-    # Aliases share values, and a patch is for one place.
-    value = copy.deepcopy(document.value)
+    value = _unshared(document.value)
     for operation in operations:
         value = _applied(value, operation, document)
     for key in ("apiVersion", "kind"):
@@ -66,6 +64,18 @@ def _patched(document: Document, patches: tuple[Patch, ...]) -> Document:
     return result
 
 
+def _unshared(value: Any) -> Any:  # noqa: ANN401 - whatever JSON can hold
+    """Copy a value so that no part of it stands in two places, for a patch is for one place.
+
+    Aliases, and equal flow collections, share values; `copy.deepcopy` would keep that.
+    """
+    if isinstance(value, dict):
+        return {key: _unshared(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_unshared(item) for item in value]
+    return value
+
+
 def _operations(document: Document, patches: tuple[Patch, ...]) -> Iterator[Operation]:
     for patch in patches:
         if patch.is_for(document.value):
@@ -75,7 +85,7 @@ def _operations(document: Document, patches: tuple[Patch, ...]) -> Iterator[Oper
 def _applied(value: dict[str, object], operation: Operation, document: Document) -> dict[str, Any]:
     try:
         # Added values would be shared by all objects that match.
-        step = copy.deepcopy(dict(operation.value))
+        step = _unshared(dict(operation.value))
         result = jsonpatch.JsonPatch([step]).apply(value, in_place=True)
     except REFUSALS as error:
         raise _failed(operation, document, _reason(error)) from error
