@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from argocd_fluid.controller.harm import Shrunk, shrinks
-from argocd_fluid.engine.model import Amounts, ContainerKey, ContainerState, Size
+from argocd_fluid.engine.model import Amounts, ContainerKey, ContainerState, Reason, Size
 from argocd_fluid.engine.usage import History, Reading
 from argocd_fluid.kube.backoff import Backoff
 from argocd_fluid.kube.store import Key
@@ -18,6 +18,8 @@ from argocd_fluid.kube.summary import ContainerStats, Summary
 FIRST_HOLD_S = 10.0
 LAST_HOLD_S = 300.0
 MOST_PATIENCE = 16.0
+KILL_ANSWERS = frozenset({Reason.OOM_KILLED, Reason.SHRINK_HARMED})
+"""Why memory is given because of a kill; any other resize may have come before it."""
 
 V = TypeVar("V")
 
@@ -39,6 +41,7 @@ class Memory:
     histories: dict[ContainerKey, History] = field(default_factory=dict)
     resized_s: dict[ContainerKey, float] = field(default_factory=dict)
     memory_resized_s: dict[ContainerKey, float] = field(default_factory=dict)
+    """Up to when OOM kills have had their answer."""
     shrunk: dict[ContainerKey, Shrunk] = field(default_factory=dict)
     patience: dict[ContainerKey, float] = field(default_factory=dict)
     """How many times longer than its policy says a container must be idle to be shrunk."""
@@ -63,11 +66,23 @@ class Memory:
                 if reading is not None:
                     self.histories.setdefault(key, History()).add(reading)
 
-    def add_resize(self, key: ContainerKey, *, before: Size, leaves: Size, now: float) -> None:
-        """Remember a patch that was accepted."""
+    def add_resize(
+        self,
+        key: ContainerKey,
+        *,
+        before: Size,
+        leaves: Size,
+        now: float,
+        answers_kill: bool = False,
+    ) -> None:
+        """Remember a patch that was accepted.
+
+        The API's times are whole seconds: a kill in the second of an ordinary resize may have come
+        after it, and then it is not answered yet.
+        """
         self.resized_s[key] = now
         if leaves.memory != Amounts():
-            self.memory_resized_s[key] = now
+            self.memory_resized_s[key] = now if answers_kill else now - 1
         if shrinks(before, leaves):
             self.shrunk[key] = Shrunk(at_s=now, before=before)
         elif key in self.shrunk and self.shrunk[key].at_s < now:

@@ -17,7 +17,7 @@ from argocd_fluid.controller.conditions import (
     true_condition,
 )
 from argocd_fluid.controller.intent import ContainerIntent, containers_of, rank_of, size_of
-from argocd_fluid.controller.memory import Memory
+from argocd_fluid.controller.memory import KILL_ANSWERS, Memory
 from argocd_fluid.controller.room import ALWAYS, footprint_of, held_of, requests_of, statuses_of
 from argocd_fluid.controller.sizes import target_of
 from argocd_fluid.engine.model import (
@@ -191,7 +191,8 @@ def _last_memory_resize_s(
 ) -> float | None:
     if key in memory.memory_resized_s:
         return memory.memory_resized_s[key]
-    return next((time_of(line) for line in memory_lines(key.pod, key.container, workload)), None)
+    lines = memory_lines(key.pod, key.container, workload)
+    return next((time_of(line) - (line.reason not in KILL_ANSWERS) for line in lines), None)
 
 
 def memory_lines(pod: str, container: str, workload: FluidWorkload) -> Iterator[Resized]:

@@ -16,7 +16,7 @@ from argocd_fluid.controller.cluster import Cluster
 from argocd_fluid.controller.intent import fluid_name
 from argocd_fluid.controller.kills import has_ended
 from argocd_fluid.controller.ledger import Change, Ledger
-from argocd_fluid.controller.memory import Memory
+from argocd_fluid.controller.memory import KILL_ANSWERS, Memory
 from argocd_fluid.controller.metrics import Metrics
 from argocd_fluid.controller.reports import news_in
 from argocd_fluid.controller.rounds import Round, Sent
@@ -84,7 +84,13 @@ class Resizer:
                     grant = by_container[resize.uid, name]
                     key, before = grant.container.key, grant.container.spec
                     sent.take(key, leaves)
-                    memory.add_resize(key, before=before, leaves=leaves, now=now)
+                    memory.add_resize(
+                        key,
+                        before=before,
+                        leaves=leaves,
+                        now=now,
+                        answers_kill=grant.cause in KILL_ANSWERS,
+                    )
                     if grant.cause is Reason.INFEASIBLE:
                         memory.hold_infeasible(resize.uid, now=now, message=grant.detail)
                 continue

@@ -36,7 +36,8 @@ def growth(container: ContainerState, resource: Resource, now: float) -> Change 
 def _was_killed(container: ContainerState, now: float) -> bool:
     """Whether an OOM kill has had no answer yet; a memory resize after it was the answer.
 
-    The API's times are whole seconds, so a resize in the second of the kill answered it.
+    The API's times are whole seconds; who fills in `last_memory_resize_s` knows which resize of the
+    kill's own second was its answer.
     """
     killed_s = container.oom_killed_s
     if killed_s is None:
