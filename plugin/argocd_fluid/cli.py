@@ -135,7 +135,8 @@ def _surroundings() -> argparse.Namespace:
 
 
 def _report(problems: Iterable[str], environment: Mapping[str, str]) -> None:
-    lines = [f"{PROGRAM}: {_hidden(problem, environment)}\n" for problem in problems]
+    secrets = _secrets(environment)
+    lines = [f"{PROGRAM}: {_hidden(problem, secrets)}\n" for problem in problems]
     text = "".join(lines).encode(errors="backslashreplace")
     if len(text) > MAX_STDERR_BYTES:
         more = f"\n{PROGRAM}: cut here, problems in all: {len(lines)}\n".encode()
@@ -146,23 +147,30 @@ def _report(problems: Iterable[str], environment: Mapping[str, str]) -> None:
     sys.stderr.buffer.flush()
 
 
-def _hidden(problem: str, environment: Mapping[str, str]) -> str:
+def _hidden(problem: str, secrets: Iterable[tuple[str, str]]) -> str:
     """Give one line without secrets: a template or a chart may have put one into what failed."""
     line = " ".join(problem.split())
-    secrets = [
-        (name, form)
-        for name in environment
-        if SECRET.search(name)
-        for form in _forms(environment[name])
-    ]
-    # The longest first: a secret that another one begins with must not show the rest.
-    for name, form in sorted(secrets, key=lambda secret: -len(secret[1])):
+    for name, form in secrets:
         line = line.replace(form, f"[{name}]")
     if len(line) > MAX_LINE:
         # The place is at the beginning, what is wrong with it at the end.
         line = f"{line[: MAX_LINE // 2]} ... {line[-MAX_LINE // 2 :]}"
     # A terminal or a log must not obey what a repository says.
     return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in line)
+
+
+def _secrets(environment: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Give name and text of what must not be shown.
+
+    The longest first: a secret that another one begins with must not show the rest.
+    """
+    found = [
+        (name, form)
+        for name in environment
+        if SECRET.search(name)
+        for form in _forms(environment[name])
+    ]
+    return sorted(found, key=lambda secret: -len(secret[1]))
 
 
 def _forms(secret: str) -> Iterator[str]:

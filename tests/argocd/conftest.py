@@ -4,8 +4,8 @@ import copy
 import json
 
 import pytest
-import yaml
-from argocd_fluid.argocd import data, policies
+
+from tests.bench import fluid
 
 API_VERSION = "jobset.x-k8s.io/v1alpha2"
 
@@ -93,8 +93,7 @@ def governed(request, control_plane):
     """The cluster with JobSet, the CRD and the policies as `argocd-fluid config` prints them."""
     request.getfixturevalue("jobset")
     api = control_plane.client()
-    for manifest in yaml.safe_load_all(data.text("crds.yaml") + "---\n" + policies.policies()):
-        api.apply(manifest)
+    fluid.install(control_plane, "crds", "policies")
     # The API server reads policies from a watch; it saw the others before this one's binding.
     api.wait_for("the policies in force", lambda: "argocd-fluid.io/shard" in str(_try_job(api)))
     return control_plane

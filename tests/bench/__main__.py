@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Collection
 
-from tests.bench import build, state
+from tests.bench import build, fluid, state
 from tests.bench.build import Unavailable, say
 from tests.bench.kit import CONTROL_PLANE, DEFAULT, PARTS, Kit
 from tests.bench.processes import DidNotStart, leftovers
@@ -109,7 +109,7 @@ def _start(kit: Kit, name: str, *, required: bool) -> None:
 
 def _install_fluid(kit: Kit) -> None:
     try:
-        kit.install_fluid()
+        fluid.install(kit.control_plane)
     except (Unavailable, RuntimeError) as reason:
         say(f"argocd-fluid's own objects are not all there: {reason}")
     else:

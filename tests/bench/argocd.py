@@ -10,8 +10,6 @@ import os
 import secrets
 import shutil
 import socket
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +17,7 @@ from typing import Any
 import requests
 import yaml
 
-from tests.bench import build, crds
+from tests.bench import build, crds, fluid
 from tests.bench.applications import NAMESPACE, Application
 from tests.bench.argocd_objects import USER, minimum_objects
 from tests.bench.build import Unavailable
@@ -27,8 +25,6 @@ from tests.bench.control_plane import ControlPlane
 from tests.bench.processes import free_port
 from tests.bench.repositories import Repository
 
-# The virtual environment's programs, with `argocd-fluid` as it is installed for people.
-PROGRAMS = Path(sys.executable).parent
 CRDS = ("application-crd.yaml", "appproject-crd.yaml")
 RESYNC_S = 120
 
@@ -127,16 +123,6 @@ class ArgoCD:
         """Put a program on the PATH of the plugin, as an administrator does with a volume."""
         (self._folder / "programs" / program.name).symlink_to(program)
 
-    def config(self, *arguments: str) -> str:
-        """Run our own `argocd-fluid config`, as an administrator does."""
-        done = subprocess.run(
-            [PROGRAMS / "argocd-fluid", "config", *arguments],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        return done.stdout
-
     def start_server(self) -> str:
         """Start argocd-server without log-in, and give its URL."""
         port, metrics = free_port(), free_port()
@@ -166,7 +152,7 @@ class ArgoCD:
         for program in ("redis-server", "git"):
             if shutil.which(program) is None:
                 raise Unavailable(f"{program} is not installed")
-        if not (PROGRAMS / "argocd-fluid").exists():
+        if not (fluid.PROGRAMS / "argocd-fluid").exists():
             raise Unavailable("argocd-fluid is not installed in this virtual environment")
 
     def _write_stub(self) -> None:
@@ -178,7 +164,7 @@ class ArgoCD:
     def _apply_objects(self) -> None:
         crds.install(self._control_plane.client(), (build.crds("argocd") / name for name in CRDS))
         self._apply(json.dumps({"apiVersion": "v1", "kind": "List", "items": minimum_objects()}))
-        self._apply(self.config("argocd-cm", "--namespace", NAMESPACE))
+        self._apply(fluid.config("argocd-cm", "--namespace", NAMESPACE))
 
     def _apply(self, manifests: str) -> None:
         arguments = ("apply", "--server-side", "--force-conflicts", "-f", "-")
@@ -204,7 +190,7 @@ class ArgoCD:
     def _start_plugin(self, program: Path) -> None:
         folder = self._folder / "plugin"
         folder.mkdir()
-        text = yaml.safe_load(self.config("plugin"))["data"]["plugin.yaml"]
+        text = yaml.safe_load(fluid.config("plugin"))["data"]["plugin.yaml"]
         (folder / "plugin.yaml").write_text(text)
         plugin = yaml.safe_load(text)
         self.plugin_name = f"{plugin['metadata']['name']}-{plugin['spec']['version']}"
@@ -265,7 +251,7 @@ class ArgoCD:
 
     def _environment(self, component: str) -> Mapping[str, str]:
         folder = self._folder
-        first = (PROGRAMS, folder / "stubs", folder / "programs")
+        first = (fluid.PROGRAMS, folder / "stubs", folder / "programs")
         path = (*map(str, first), os.environ["PATH"])
         return {
             "PATH": os.pathsep.join(path),

@@ -119,10 +119,6 @@ class CgroupRoot:
         """
         return self._read(pod_uid, container_id.removeprefix("containerd://"))
 
-    def pod(self, pod_uid: str) -> dict[str, int]:
-        """The same for the pod's own cgroup."""
-        return self._read(pod_uid, "")
-
     def _read(self, pod_uid: str, child: str) -> dict[str, int]:
         if self._hierarchies.version == 1:
             controllers = self._hierarchies.by_controller

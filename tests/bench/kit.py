@@ -1,15 +1,11 @@
 """The parts of one bench, in the order in which they stand on each other, for use by hand."""
 
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Protocol
 
 from tests.bench import state
 from tests.bench.argocd import ArgoCD
-from tests.bench.build import Unavailable
 from tests.bench.control_plane import ControlPlane
 from tests.bench.jobset import JobSet
 from tests.bench.kubelet import PORT
@@ -20,8 +16,6 @@ from tests.bench.rollouts import Rollouts
 
 CONTROL_PLANE = "control-plane"
 DEFAULT = (CONTROL_PLANE, "jobset", "node", "argocd")
-# What an administrator applies, in this order: the policies name the kind that the CRD defines.
-_FLUID = ("crds", "rbac", "policies")
 _KWOK_NODE = "kwok-0"
 
 
@@ -72,21 +66,3 @@ class Kit:
                     yield f"node without a machine {part.node(_KWOK_NODE).name}"
                 case ArgoCD():
                     yield f"Argo CD, no log-in, {part.start_server()}, plugin {part.plugin_name}"
-
-    def install_fluid(self) -> None:
-        """Apply what `argocd-fluid config` prints."""
-        for what in _FLUID:
-            self.control_plane.kubectl(
-                *("apply", "--server-side", "--force-conflicts", "-f", "-"), input=_config(what)
-            )
-
-
-def _config(what: str) -> str:
-    program = Path(sys.executable).parent / "argocd-fluid"
-    if not program.exists():
-        raise Unavailable("argocd-fluid is not installed in this virtual environment")
-    done = subprocess.run([program, "config", what], capture_output=True, text=True, check=False)
-    if done.returncode:
-        last = done.stderr.strip().splitlines()[-1:]
-        raise Unavailable(f"`argocd-fluid config {what}` failed: {' '.join(last)}")
-    return done.stdout

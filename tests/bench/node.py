@@ -94,12 +94,6 @@ class Node:
         with contextlib.suppress(OSError):
             self._api.delete({"apiVersion": "v1", "kind": "Node", "metadata": {"name": self.name}})
 
-    def import_image(self, binary: Path, name: str) -> None:
-        """Make an image of another static program (`/<its name>`) known to this node."""
-        archive = self._traces.folder / f"{binary.name}.tar"
-        images.write_archive(binary, archive, names=[name])
-        self._containerd.import_images([archive])
-
     def reserve(self, kube_reserved: Mapping[str, str]) -> None:
         """Give the node another size: allocatable = capacity - `kube_reserved`.
 
@@ -141,10 +135,6 @@ class Node:
     def cgroup(self, pod_uid: str, container_id: str) -> dict[str, int]:
         """A container's limits as the kernel has them, read on the host (see CgroupRoot)."""
         return self._traces.cgroups.container(pod_uid, container_id)
-
-    def pod_cgroup(self, pod_uid: str) -> dict[str, int]:
-        """The same for the pod's own cgroup."""
-        return self._traces.cgroups.pod(pod_uid)
 
     def kubelet_api(self, *, token: str = "") -> Api:
         """A client of the kubelet's own API: as administrator, or with a service account token."""

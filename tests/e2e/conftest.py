@@ -2,22 +2,17 @@
 
 import pytest
 
-from tests.bench.api import ApiFailure
+from tests.bench import fluid
 from tests.controller.running import Controller
 from tests.e2e.training import Training
 
 NAMESPACE = "e2e-training"
-# Other tests of the session may have applied the same objects under another name.
-APPLY = ("apply", "--server-side", "--force-conflicts", "-f", "-")
 
 
 @pytest.fixture(scope="session")
 def installation(control_plane, jobset, argocd):  # noqa: ARG001 - JobSet's kinds must exist
     """Everything that `argocd-fluid config` prints for the cluster, applied with kubectl."""
-    for part in ("crds", "rbac", "policies"):
-        control_plane.kubectl(*APPLY, input=argocd.config(part))
-    api = control_plane.client()
-    api.wait_for("FluidWorkloads are served", lambda: _is_served(api))
+    fluid.install(control_plane)
     return control_plane.token_kubeconfig("argocd-fluid", "argocd-fluid")
 
 
@@ -44,10 +39,3 @@ def training(control_plane, node, argocd, controller):  # noqa: ARG001 - it runs
     yield run
     run.application.delete()
     api.delete(namespace)
-
-
-def _is_served(api):
-    try:
-        return api.request("GET", "/apis/argocd-fluid.io/v1alpha1/fluidworkloads")
-    except ApiFailure:
-        return None

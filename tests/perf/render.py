@@ -8,13 +8,13 @@ moves all three alike, so ratios are what to look at. Exit 1 where a bar is miss
 import argparse
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests import small
 from tests.bench import helm
 
 JOBSET = Path(__file__).parents[2] / "examples/after/jobset.yaml"
@@ -91,30 +91,13 @@ def median(found: list[Taken]) -> Taken:
     )
 
 
-# A process counts the memory of the one that it was forked from, so a small one starts it.
-STARTER = """
-import os, sys, time
-devnull = os.open(os.devnull, os.O_WRONLY)
-started = time.perf_counter()
-pid = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ,
-                      file_actions=[(os.POSIX_SPAWN_DUP2, devnull, 1)])
-_, status, usage = os.wait4(pid, 0)
-print(time.perf_counter() - started, usage.ru_maxrss, os.waitstatus_to_exitcode(status))
-"""
-
-
 def run(argv: Sequence[str], cwd: Path) -> Taken:
-    """Run a program, its output thrown away."""
-    starter = [sys.executable, "-I", "-S", "-c", STARTER, *argv]
+    """Run a program; what it prints is of no interest."""
     # An installed package has its bytecode: what is not there yet is written in the first run.
-    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
-    done = subprocess.run(
-        starter, cwd=cwd, env=environment, capture_output=True, text=True, check=True
-    )
-    seconds, kibibytes, code = done.stdout.split()
-    if code != "0":
-        raise SystemExit(f"{argv[0]} ended with {code}: {done.stderr}")
-    return Taken(seconds=float(seconds), mebibytes=int(kibibytes) * 1024 / MEBI)
+    ended = small.run(argv, cwd=cwd, env={**os.environ, "PYTHONDONTWRITEBYTECODE": ""})
+    if ended.code:
+        raise SystemExit(f"{argv[0]} ended with {ended.code}: {ended.said}")
+    return Taken(seconds=ended.seconds, mebibytes=ended.rss_kib * 1024 / MEBI)
 
 
 def prepared(folder: Path, documents: int) -> Path:

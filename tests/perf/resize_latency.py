@@ -13,7 +13,7 @@ import statistics
 import time
 from contextlib import ExitStack
 
-from tests.bench import state
+from tests.bench import fluid, state
 from tests.bench.kit import Kit
 from tests.controller.running import Controller
 from tests.e2e.observer import CrossingWatch
@@ -49,7 +49,7 @@ def main() -> None:
 def _start(kit: Kit, stack: ExitStack) -> Training:
     for part in PARTS:
         kit.start(part)
-    kit.install_fluid()
+    fluid.install(kit.control_plane)
     control_plane = kit.control_plane
     account = control_plane.token_kubeconfig("argocd-fluid", "argocd-fluid")
     controller = Controller(control_plane.supervisor, account, "--interval=5s")

@@ -5,10 +5,9 @@ next shrink of that container waits twice as long.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from argocd_fluid.engine.model import (
-    Amounts,
     ContainerKey,
     ContainerState,
     NodeSnapshot,
@@ -16,6 +15,7 @@ from argocd_fluid.engine.model import (
     Size,
     Wish,
 )
+from argocd_fluid.engine.sizes import larger
 from argocd_fluid.kube.types import Pod
 
 WATCH_S = 600.0
@@ -96,21 +96,7 @@ def with_reverts(
 
 
 def _larger(one: Size, other: Size) -> Size:
-    return Size(
-        cpu=_larger_amounts(one.cpu, other.cpu), memory=_larger_amounts(one.memory, other.memory)
-    )
-
-
-def _larger_amounts(one: Amounts, other: Amounts) -> Amounts:
-    return replace(
-        other,
-        request=_larger_leaf(one.request, other.request),
-        limit=_larger_leaf(one.limit, other.limit),
-    )
-
-
-def _larger_leaf(one: int | None, other: int | None) -> int | None:
-    return other if one is None or other is None else max(one, other)
+    return Size(cpu=larger(one.cpu, other.cpu), memory=larger(one.memory, other.memory))
 
 
 def _flat(size: Size) -> tuple[int | None, ...]:

@@ -21,13 +21,12 @@ from argocd_fluid.controller.observe import (
     View,
     enrolled,
     is_leaving,
-    memory_lines,
     oom_killed_s,
-    time_of,
 )
 from argocd_fluid.controller.room import statuses_of
-from argocd_fluid.engine.growth import OOM_MEMORY_S, after_kill
-from argocd_fluid.engine.model import Amounts, ContainerState, Reason, Size
+from argocd_fluid.engine.growth import OOM_MEMORY_S, after_kill, was_killed
+from argocd_fluid.engine.model import ContainerState, Reason, Size
+from argocd_fluid.engine.sizes import larger
 from argocd_fluid.kube.fluid import FluidWorkload, FluidWorkloadStatus, Resized
 from argocd_fluid.kube.types import Pod
 from argocd_fluid.policy.model import Mode
@@ -123,12 +122,12 @@ def with_kill(
     container = states.get(kill.container)
     if container is None or container.policy.mode is not Mode.AUTO:
         return workload.status
-    if _is_answered(kill, workload):
+    if not was_killed(container, now):
         return workload.status
     change = after_kill(container)
     if change is None or change.reason is not Reason.OOM_KILLED:
         return workload.status
-    grown = _larger(container.target.memory, change.amounts)
+    grown = larger(change.amounts, container.target.memory)
     size = replace(container.target, memory=grown)
     status = record.with_sizes(workload, {(container.rank, kill.container): size})
     return record.with_history(status, [_line(container, size, detail=change.detail, now=now)])
@@ -148,15 +147,6 @@ def log_recorded(before: FluidWorkload, after: FluidWorkload, kills: Sequence[Ki
                     "detail": line.message,
                 },
             )
-
-
-def _is_answered(kill: Kill, workload: FluidWorkload) -> bool:
-    """Look in the history; in the second of the kill, only a line that names it is its answer."""
-    lines = memory_lines(kill.pod.metadata.name, kill.container, workload)
-    killed_s = int(kill.killed_s)
-    return any(
-        int(time_of(line)) >= killed_s + (line.reason != Reason.OOM_KILLED) for line in lines
-    )
 
 
 def _line(container: ContainerState, size: Size, *, detail: str, now: float) -> Resized:
@@ -185,10 +175,3 @@ def _is_of(pod: Pod, workload: FluidWorkload) -> bool:
     if pod.metadata.namespace != workload.metadata.namespace:
         return False
     return pod.metadata.label(JOBSET_NAME) == workload.spec.target.name and belongs(pod, workload)
-
-
-def _larger(one: Amounts, other: Amounts) -> Amounts:
-    return Amounts(
-        request=max(one.request or 0, other.request or 0) if one.request is not None else None,
-        limit=max(one.limit or 0, other.limit or 0) if one.limit is not None else None,
-    )

@@ -183,7 +183,7 @@ def _last_resize_s(
     """From memory, else from the history that an earlier controller wrote."""
     if key in resized_s:
         return resized_s[key]
-    return next((time_of(line) for line in _lines(key.pod, key.container, workload)), None)
+    return next((_time_of(line) for line in _lines(key.pod, key.container, workload)), None)
 
 
 def _last_memory_resize_s(
@@ -191,11 +191,11 @@ def _last_memory_resize_s(
 ) -> float | None:
     if key in memory.memory_resized_s:
         return memory.memory_resized_s[key]
-    lines = memory_lines(key.pod, key.container, workload)
-    return next((time_of(line) - (line.reason not in KILL_ANSWERS) for line in lines), None)
+    lines = _memory_lines(key.pod, key.container, workload)
+    return max((_time_of(line) - (line.reason not in KILL_ANSWERS) for line in lines), default=None)
 
 
-def memory_lines(pod: str, container: str, workload: FluidWorkload) -> Iterator[Resized]:
+def _memory_lines(pod: str, container: str, workload: FluidWorkload) -> Iterator[Resized]:
     """Give the resizes of a container's memory in the history, newest first."""
     for line in _lines(pod, container, workload):
         if size_of(line.from_).memory != size_of(line.to).memory:
@@ -208,7 +208,7 @@ def _lines(pod: str, container: str, workload: FluidWorkload) -> Iterator[Resize
             yield line
 
 
-def time_of(line: Resized) -> float:
+def _time_of(line: Resized) -> float:
     """Give the time of a line, which is whole seconds."""
     return datetime.fromisoformat(line.time).timestamp()
 

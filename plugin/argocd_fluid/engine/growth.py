@@ -25,7 +25,7 @@ def growth(container: ContainerState, resource: Resource, now: float) -> Change 
     policy, spec = scaling(container, resource), container.spec.of(resource)
     if policy is None or not reference(spec, policy):
         return None
-    if resource is Resource.MEMORY and _was_killed(container, now):
+    if resource is Resource.MEMORY and was_killed(container, now):
         return after_kill(container)
     usage = container.usage
     if usage is None or not container.running:
@@ -33,7 +33,7 @@ def growth(container: ContainerState, resource: Resource, now: float) -> Change 
     return _by_usage(container, usage, resource=resource, policy=policy, now=now)
 
 
-def _was_killed(container: ContainerState, now: float) -> bool:
+def was_killed(container: ContainerState, now: float) -> bool:
     """Whether an OOM kill has had no answer yet; a memory resize after it was the answer.
 
     The API's times are whole seconds; who fills in `last_memory_resize_s` knows which resize of the

@@ -68,6 +68,13 @@ def with_amounts(size: Size, resource: Resource, amounts: Amounts) -> Size:
     return replace(size, memory=amounts)
 
 
+def larger(one: Amounts, other: Amounts) -> Amounts:
+    """Give the leaves of `other`, raised to those of `one` where both have them."""
+    return Amounts(
+        request=_larger_leaf(one.request, other.request), limit=_larger_leaf(one.limit, other.limit)
+    )
+
+
 def describe(resource: Resource, amount: float | None) -> str:
     """Write an amount for people: `812m`, `1536Mi`, `none`."""
     if amount is None:
@@ -159,6 +166,10 @@ def laid_over(spec: Amounts, record: Amounts, *, guaranteed: bool, resource: Res
         # Equal leaves in every container would make the pod Guaranteed, which is refused.
         return Amounts(request=max(limit - STEP[resource], 1), limit=limit)
     return Amounts(request=min(request, limit), limit=limit)
+
+
+def _larger_leaf(one: int | None, other: int | None) -> int | None:
+    return other if one is None or other is None else max(one, other)
 
 
 def _proportion(spec: Amounts, intent: Amounts) -> tuple[int, int]:

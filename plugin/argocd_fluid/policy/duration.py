@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from argocd_fluid.errors import PolicyError
+from argocd_fluid.errors import PolicyError, Where
 
 _UNITS: Final = {
     "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0,
@@ -18,6 +18,20 @@ def parse_duration(text: object) -> float:
     if not isinstance(text, str) or not re.fullmatch(f"(?:{_PART})+", text):
         raise PolicyError(f"{text!r} is no duration", hint="write it like 15s, 10m, 1h30m")
     return sum(float(number) * _UNITS[unit] for number, unit in re.findall(_PART, text))
+
+
+def parse_time_limit(text: str, *, where: Where | None = None) -> float:
+    """Parse a duration above zero.
+
+    The error leaves the text out: what an environment holds is nobody's to print.
+    """
+    try:
+        seconds = parse_duration(text)
+    except PolicyError:
+        seconds = 0
+    if not seconds:
+        raise PolicyError("is no duration above zero", where=where, hint="write it like 45s")
+    return seconds
 
 
 def format_duration(seconds: float) -> str:

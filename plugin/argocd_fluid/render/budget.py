@@ -7,8 +7,8 @@ itself before that can say what took so long.
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from argocd_fluid.errors import PolicyError, RenderError, Where
-from argocd_fluid.policy.duration import parse_duration
+from argocd_fluid.errors import RenderError, Where
+from argocd_fluid.policy.duration import parse_time_limit
 from argocd_fluid.records import dataclass, field
 
 VARIABLE: Final = "ARGOCD_FLUID_TIMEOUT"
@@ -67,14 +67,4 @@ class Surroundings:
 
 def _from(environment: Mapping[str, str]) -> float | None:
     text = environment.get(VARIABLE, "").strip()
-    if not text:
-        return None
-    try:
-        seconds = parse_duration(text)
-    except PolicyError:
-        seconds = 0
-    if not seconds:
-        # The value itself stays out: what an environment holds is nobody's to print.
-        hint = "write it like 45s"
-        raise PolicyError("is no duration above zero", where=Where(field=VARIABLE), hint=hint)
-    return seconds
+    return parse_time_limit(text, where=Where(field=VARIABLE)) if text else None

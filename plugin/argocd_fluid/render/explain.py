@@ -14,9 +14,8 @@ from argocd_fluid.constants import ENABLED, FLUID_RESTART, INTENT
 from argocd_fluid.errors import RenderError
 from argocd_fluid.manifests.document import Document, dotted, get
 from argocd_fluid.manifests.kinds import Container, Role, roles
-from argocd_fluid.render.budget import Surroundings
 from argocd_fluid.render.enrol import enrolled
-from argocd_fluid.render.parameters import read_parameters
+from argocd_fluid.render.parameters import of_command
 from argocd_fluid.render.policies import Policies
 from argocd_fluid.render.provenance import Layer, layers_of
 from argocd_fluid.render.sources import load
@@ -37,10 +36,7 @@ def run(arguments: argparse.Namespace) -> str:
     file: Path = arguments.file
     if not file.is_file():
         raise RenderError(f"{file} is no file")
-    parameters = read_parameters(arguments.environment)
-    surroundings = Surroundings.of(
-        arguments.environment, clock=arguments.clock, timeout_s=parameters.timeout_s
-    )
+    parameters, surroundings = of_command(arguments)
     sources = load(file.parent, parameters, surroundings)
     policies = Policies.of(sources.policy, parameters.policy)
     blocks: list[str] = []

@@ -12,7 +12,7 @@ from argocd_fluid.manifests.document import Document, Manifest
 from argocd_fluid.manifests.writer import to_json, to_yaml
 from argocd_fluid.render.budget import Surroundings
 from argocd_fluid.render.enrol import enrolled
-from argocd_fluid.render.parameters import Parameters, read_parameters
+from argocd_fluid.render.parameters import Parameters, of_command
 from argocd_fluid.render.policies import Policies
 from argocd_fluid.render.sources import load
 
@@ -41,10 +41,7 @@ def run(arguments: argparse.Namespace) -> str:
 
 
 def _rendered(arguments: argparse.Namespace) -> str:
-    parameters = read_parameters(arguments.environment)
-    surroundings = Surroundings.of(
-        arguments.environment, clock=arguments.clock, timeout_s=parameters.timeout_s
-    )
+    parameters, surroundings = of_command(arguments)
     manifests = [manifest for _, manifest in render(Path.cwd(), parameters, surroundings)]
     return WRITERS[arguments.output](manifests)
 

@@ -14,7 +14,7 @@ from argocd_fluid.records import replace
 from argocd_fluid.render.budget import Surroundings
 from argocd_fluid.render.enrol import enrolled
 from argocd_fluid.render.findings import FORMATS, Finding
-from argocd_fluid.render.parameters import Parameters, read_parameters
+from argocd_fluid.render.parameters import Parameters, of_command
 from argocd_fluid.render.policies import Policies
 from argocd_fluid.render.rules.policy import idle_patches, idle_rules
 from argocd_fluid.render.rules.table import IDLE_PATCH, IDLE_RULE, RULES, Level, rule_of
@@ -45,10 +45,7 @@ def _existing(text: str) -> Path:
 
 def run(arguments: argparse.Namespace) -> tuple[str, int]:
     """Give the report, and 1 where it has an error."""
-    parameters = read_parameters(arguments.environment)
-    surroundings = Surroundings.of(
-        arguments.environment, clock=arguments.clock, timeout_s=parameters.timeout_s
-    )
+    parameters, surroundings = of_command(arguments)
     found = [
         finding for path in arguments.paths for finding in lint(path, parameters, surroundings)
     ]

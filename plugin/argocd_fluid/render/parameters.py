@@ -12,8 +12,9 @@ from enum import StrEnum
 from typing import Any, Final
 
 from argocd_fluid.errors import PolicyError, Where
-from argocd_fluid.policy.duration import parse_duration
+from argocd_fluid.policy.duration import parse_time_limit
 from argocd_fluid.records import dataclass, field, replace
+from argocd_fluid.render.budget import Surroundings
 
 VARIABLE: Final = "ARGOCD_APP_PARAMETERS"
 """Set by Argo CD: a JSON list of the parameters that the Application has."""
@@ -90,15 +91,7 @@ def _recurse(text: str) -> str:
 
 
 def _timeout(text: str) -> float | None:
-    if not text:
-        return None
-    try:
-        seconds = parse_duration(text)
-    except PolicyError:
-        seconds = 0
-    if not seconds:
-        raise PolicyError("is no duration above zero", hint="write it like 45s")
-    return seconds
+    return parse_time_limit(text) if text else None
 
 
 PARAMETERS: Final = (
@@ -180,6 +173,15 @@ PARAMETERS: Final = (
         read=dict,
     ),
 )
+
+
+def of_command(arguments: argparse.Namespace) -> tuple[Parameters, Surroundings]:
+    """Give a command's parameters, and start its budget."""
+    parameters = read_parameters(arguments.environment)
+    surroundings = Surroundings.of(
+        arguments.environment, clock=arguments.clock, timeout_s=parameters.timeout_s
+    )
+    return parameters, surroundings
 
 
 def read_parameters(environment: Mapping[str, str]) -> Parameters:

@@ -5,11 +5,10 @@ from typing import Final
 
 from argocd_fluid.errors import RenderError, UserError, leaves
 from argocd_fluid.records import replace
-from argocd_fluid.render.budget import Surroundings
 from argocd_fluid.render.compare import compare
 from argocd_fluid.render.effects import Effect
 from argocd_fluid.render.generate import render
-from argocd_fluid.render.parameters import read_parameters
+from argocd_fluid.render.parameters import of_command, read_parameters
 from argocd_fluid.render.parts import Rendered
 from argocd_fluid.render.plan_formats import FORMATS
 from argocd_fluid.render.revisions import checked_out
@@ -58,10 +57,8 @@ def _check_not_empty(
 
 def _rendered(side: str, arguments: argparse.Namespace) -> list[Rendered]:
     # What an empty directory means is the plan's to say.
-    parameters = replace(read_parameters(arguments.environment), allow_empty=True)
-    surroundings = Surroundings.of(
-        arguments.environment, clock=arguments.clock, timeout_s=parameters.timeout_s
-    )
+    parameters, surroundings = of_command(arguments)
+    parameters = replace(parameters, allow_empty=True)
     try:
         with checked_out(side, arguments.path) as folder:
             return render(folder, parameters, surroundings)
